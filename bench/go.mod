@@ -1,0 +1,3 @@
+module github.com/rialto-mcp/rialto/bench
+
+go 1.26

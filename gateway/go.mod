@@ -1,0 +1,3 @@
+module github.com/rialto-mcp/rialto/gateway
+
+go 1.26

@@ -1,0 +1,3 @@
+module github.com/rialto-mcp/rialto
+
+go 1.26

@@ -1,0 +1,3 @@
+module github.com/rialto-mcp/rialto/interop
+
+go 1.26
