@@ -1,0 +1,21 @@
+// A client driver on the official TypeScript SDK 2.x, which finds the era of the server by itself.
+//
+// Usage: node client2.mjs URL < plan.json        node client2.mjs -- COMMAND ARGS < plan.json
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { main, steps, target } from './drive.mjs';
+
+const modes = { auto: 'auto', legacy: 'legacy', modern: { pin: '2026-07-28' } };
+
+async function connect(plan, report) {
+  const peer = target();
+  const transport = peer.url ? new StreamableHTTPClientTransport(peer.url) : new StdioClientTransport({ ...peer, stderr: 'inherit' });
+  const client = new Client({ name: 'typescript-2', version: '1.0.0' }, { versionNegotiation: { mode: modes[plan.era ?? 'auto'] } });
+  await client.connect(transport);
+  report.version = client.getNegotiatedProtocolVersion();
+  report.server = client.getServerVersion();
+  report.capabilities = client.getServerCapabilities();
+  return client;
+}
+
+await main('typescript-2', connect, steps((client, params, options) => client.callTool(params, options)));
