@@ -1,0 +1,168 @@
+// Package child builds the servers under measure and runs them as processes of their own.
+package child
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rialto-mcp/rialto/bench/internal/serve"
+)
+
+const module = "github.com/rialto-mcp/rialto/bench/"
+
+// Build compiles the program of the given package (a path inside this module) into dir and returns its file name. It
+// must run inside the tree, since the modules find each other by the workspace file.
+func Build(ctx context.Context, dir, pkg string) (string, error) {
+	out := filepath.Join(dir, strings.ReplaceAll(pkg, "/", "_"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, module+pkg)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	return out, nil
+}
+
+// Process is a running server. Stop must be called once.
+type Process struct {
+	Addr string // HOST:PORT; empty on stdio
+
+	In  io.WriteCloser // standard input and output of a stdio server
+	Out *bufio.Reader
+
+	cmd    *exec.Cmd
+	stderr *tail
+}
+
+// PID is the process id, for reading its memory.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// StartHTTP runs program on a free port of the loopback address and returns once it listens.
+func StartHTTP(program string, stateful bool) (*Process, error) {
+	args := []string{"-addr", "127.0.0.1:0"}
+	if stateful {
+		args = append(args, "-stateful")
+	}
+	p := &Process{cmd: exec.Command(program, args...), stderr: newTail()}
+	p.cmd.Stderr = p.stderr
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	addr, err := p.stderr.waitAddr(10 * time.Second)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", program, err), p.Stop())
+	}
+	p.Addr = addr
+	return p, nil
+}
+
+// StartStdio runs program with its standard input and output at hand.
+func StartStdio(program string) (*Process, error) {
+	p := &Process{cmd: exec.Command(program), stderr: newTail()}
+	p.cmd.Stderr = p.stderr
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.In, p.Out = in, bufio.NewReaderSize(out, 256<<10)
+	return p, p.cmd.Start()
+}
+
+// Stop ends the process: standard input first, then SIGTERM, then SIGKILL after two seconds. How the process ended is
+// no error; that it did not end is.
+func (p *Process) Stop() error {
+	if p.In != nil {
+		p.In.Close() // a server that is gone already has closed it
+	}
+	kill := time.AfterFunc(2*time.Second, func() { p.cmd.Process.Kill() })
+	defer kill.Stop()
+	if p.Addr != "" || p.In == nil {
+		p.cmd.Process.Signal(syscall.SIGTERM) // fails only when the process has ended
+	}
+	var exit *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+// Stderr returns the last lines that the process wrote to standard error.
+func (p *Process) Stderr() string { return p.stderr.text() }
+
+// tail keeps the end of what is written to it, and the address that a server announced.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+	addr chan string // holds the address once known
+}
+
+const keep = 4096
+
+func newTail() *tail { return &tail{addr: make(chan string, 1)} }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, b...)
+	if _, rest, found := strings.Cut(string(t.last), serve.Ready); found {
+		if addr, _, whole := strings.Cut(rest, "\n"); whole {
+			select {
+			case t.addr <- addr:
+			default: // announced before
+			}
+		}
+	}
+	if len(t.last) > keep {
+		t.last = append([]byte(nil), t.last[len(t.last)-keep:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) waitAddr(limit time.Duration) (string, error) {
+	select {
+	case addr := <-t.addr:
+		return addr, nil
+	case <-time.After(limit):
+		return "", fmt.Errorf("no address within %v; it said: %s", limit, t.text())
+	}
+}
+
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.last)
+}
+
+// RSS reads the resident memory of a process in bytes. It works on Linux alone.
+func RSS(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseRSS(string(status))
+}
+
+func parseRSS(status string) (int64, error) {
+	for line := range strings.Lines(status) {
+		if value, found := strings.CutPrefix(line, "VmRSS:"); found {
+			var kib int64
+			if _, err := fmt.Sscanf(value, "%d kB", &kib); err != nil {
+				return 0, fmt.Errorf("read VmRSS from %q: %w", value, err)
+			}
+			return kib << 10, nil
+		}
+	}
+	return 0, errors.New("the process status holds no VmRSS")
+}
