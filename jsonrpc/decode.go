@@ -1,0 +1,364 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"unsafe"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep objects and arrays may nest in one frame.
+const MaxDepth = 128
+
+// Codes of frames that are refused before anybody looks at the method.
+const (
+	CodeParse          = -32700 // JSON-RPC 2.0, "Error object"
+	CodeInvalidRequest = -32600
+)
+
+// FrameError says why a frame is no message. ID is the frame's id where one could be read and the frame has a method,
+// so that the refusal can name it.
+type FrameError struct {
+	Code   int64
+	ID     ID
+	Offset int64 // where in the frame, in bytes; -1 where no place can be named
+	Text   string
+}
+
+func (e *FrameError) Error() string {
+	if e.Offset < 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("%s (at byte %d)", e.Text, e.Offset)
+}
+
+// Decode reads one message. The frame must not be changed afterwards: the message points into it. lift may be nil.
+//
+// It fails with *FrameError: CodeParse when the frame is no JSON text, has duplicate names, invalid UTF-8 or nests
+// deeper than MaxDepth; CodeInvalidRequest when it is JSON but no message, an array included.
+func Decode(frame []byte, lift *Lift) (*Message, error) {
+	if len(frame) > math.MaxInt32 {
+		return nil, &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: "the message is larger than 2 GiB"}
+	}
+	if at := tooDeep(frame); at >= 0 {
+		return nil, &FrameError{Code: CodeParse, Offset: at, Text: fmt.Sprintf("JSON nests deeper than %d levels", MaxDepth)}
+	}
+	s := scanners.Get().(*scanner)
+	defer s.release()
+	s.reset(frame)
+	m := &Message{frame: frame}
+	if err := s.message(m, lift); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// scanner is the scratch space of one Decode.
+type scanner struct {
+	dec   *jsontext.Decoder
+	buf   bytes.Buffer
+	frame []byte
+}
+
+var scanners = sync.Pool{New: func() any { return &scanner{dec: jsontext.NewDecoder(bytes.NewReader(nil))} }}
+
+func (s *scanner) reset(frame []byte) {
+	s.frame = frame
+	s.buf = *bytes.NewBuffer(frame)
+	s.dec.Reset(&s.buf)
+}
+
+func (s *scanner) release() {
+	s.reset(nil) // the pool must not hold on to a frame
+	scanners.Put(s)
+}
+
+// envelope is what message finds at the top level.
+type envelope struct {
+	version, id, method, params, result, fault Span
+}
+
+func (s *scanner) message(m *Message, lift *Lift) error {
+	if s.dec.PeekKind() != '{' {
+		if err := s.dec.SkipValue(); err != nil {
+			return parseError(err)
+		}
+		if err := s.end(); err != nil {
+			return err
+		}
+		return &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: "a message is a JSON object"}
+	}
+	var env envelope
+	err := s.object(func(name []byte, at int32) error {
+		span, err := s.member(m, lift, name, at)
+		if err != nil {
+			return err
+		}
+		switch string(name) {
+		case "jsonrpc":
+			env.version = span
+		case "id":
+			env.id = span
+		case "method":
+			env.method = span
+		case "params":
+			env.params = span
+		case "result":
+			env.result = span
+		case "error":
+			env.fault = span
+		default:
+			if m.Extra != nil {
+				m.Extra = append(m.Extra, ',')
+			}
+			m.Extra = append(m.Extra, s.frame[at:span.End]...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	return env.judge(m)
+}
+
+// member reads one top-level value and goes into the two that may hold what is to be lifted.
+func (s *scanner) member(m *Message, lift *Lift, name []byte, at int32) (Span, error) {
+	body := string(name) == "params" || string(name) == "result"
+	if lift == nil || !body || s.dec.PeekKind() != '{' {
+		return s.value(at)
+	}
+	start := int32(s.dec.InputOffset())
+	start += int32(bytes.IndexByte(s.frame[start:], '{'))
+	err := s.object(func(name []byte, at int32) error { return s.lift(m, lift, name, at) })
+	if err != nil {
+		return Span{}, err
+	}
+	m.body = Span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
+	return m.body, nil
+}
+
+// lift notes one member of params or result.
+func (s *scanner) lift(m *Message, lift *Lift, name []byte, at int32) error {
+	if string(name) != "_meta" || s.dec.PeekKind() != '{' {
+		span, err := s.value(at)
+		note(m.lifted[:maxBody], lift.Body, name, span)
+		return err
+	}
+	start := int32(s.dec.InputOffset())
+	start += int32(bytes.IndexByte(s.frame[start:], '{'))
+	err := s.object(func(name []byte, at int32) error {
+		span, err := s.value(at)
+		note(m.lifted[maxBody:], lift.Meta, name, span)
+		return err
+	})
+	m.meta = Span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
+	note(m.lifted[:maxBody], lift.Body, name, m.meta)
+	return err
+}
+
+func note(spans []Span, names []string, name []byte, span Span) {
+	for i, n := range names {
+		if n == string(name) {
+			spans[i] = span
+			return
+		}
+	}
+}
+
+// object reads the members of an object; each is handed the unquoted name and the offset where the name begins, and
+// reads the value.
+func (s *scanner) object(each func(name []byte, at int32) error) error {
+	if _, err := s.dec.ReadToken(); err != nil {
+		return parseError(err)
+	}
+	for s.dec.PeekKind() != '}' {
+		raw, err := s.dec.ReadValue()
+		if err != nil {
+			return parseError(err)
+		}
+		at := int32(s.dec.InputOffset()) - int32(len(raw))
+		name := raw[1 : len(raw)-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			if name, err = jsontext.AppendUnquote(nil, raw); err != nil {
+				return parseError(err)
+			}
+		}
+		if err := each(name, at); err != nil {
+			return err
+		}
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return parseError(err)
+	}
+	return nil
+}
+
+func (s *scanner) value(at int32) (Span, error) {
+	raw, err := s.dec.ReadValue()
+	if err != nil {
+		return Span{}, parseError(err)
+	}
+	end := int32(s.dec.InputOffset())
+	return Span{Name: at, Start: end - int32(len(raw)), End: end}, nil
+}
+
+// end demands that nothing but white space is left. A peek alone cannot tell the end from garbage.
+func (s *scanner) end() error {
+	switch _, err := s.dec.ReadToken(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err == nil:
+		return &FrameError{Code: CodeParse, Offset: s.dec.InputOffset(), Text: "more than one JSON value in a message"}
+	default:
+		return parseError(err)
+	}
+}
+
+func parseError(err error) error {
+	if fe := (*FrameError)(nil); errors.As(err, &fe) {
+		return fe
+	}
+	out := &FrameError{Code: CodeParse, Offset: -1, Text: "not valid JSON"}
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		out.Offset, out.Text = syntax.ByteOffset, "a member stands twice in one object"
+	case errors.As(err, &syntax):
+		out.Offset, out.Text = syntax.ByteOffset, "not valid JSON: "+syntax.Err.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		out.Text = "the JSON text ends too early"
+	}
+	return out
+}
+
+// judge turns the spans of the top level into the fields of m, or says why they make no message.
+func (env *envelope) judge(m *Message) error {
+	raw := func(s Span) []byte { return m.frame[s.Start:s.End:s.End] }
+	refuse := func(at Span, text string) error {
+		e := &FrameError{Code: CodeInvalidRequest, Offset: int64(at.Start), Text: text}
+		if at.End == 0 {
+			e.Offset = -1
+		}
+		if env.method.End != 0 && raw(env.method)[0] == '"' && env.id.End != 0 && isIDToken(raw(env.id)) {
+			e.ID = ID{text_(raw(env.id))}
+		}
+		return e
+	}
+	if string(raw(env.version)) != `"2.0"` {
+		return refuse(env.version, `"jsonrpc" must be "2.0"`)
+	}
+	hasID := env.id.End != 0
+	if hasID && isIDToken(raw(env.id)) {
+		m.ID = ID{text_(raw(env.id))}
+	}
+	switch {
+	case env.method.End != 0 && (env.result.End != 0 || env.fault.End != 0):
+		return refuse(env.method, "a message is a request or an answer, not both")
+	case env.result.End != 0 && env.fault.End != 0:
+		return refuse(env.result, "an answer holds a result or an error, not both")
+	case env.method.End != 0:
+		if hasID && m.ID.IsZero() {
+			return refuse(env.id, `"id" must be a string or an integer`)
+		}
+		return env.call(m, raw, refuse)
+	case env.result.End != 0:
+		if m.ID.IsZero() {
+			return refuse(env.id, `a result needs the "id" of its request: a string or an integer`)
+		}
+		m.Result = raw(env.result)
+		return nil
+	case env.fault.End != 0:
+		if hasID && m.ID.IsZero() && string(raw(env.id)) != "null" { // older peers write null for "unknown"
+			return refuse(env.id, `"id" must be a string or an integer`)
+		}
+		var err error
+		if m.Error, err = readError(raw(env.fault)); err != nil {
+			return refuse(env.fault, err.Error())
+		}
+		return nil
+	}
+	return refuse(Span{}, `a message has a "method", a "result" or an "error"`)
+}
+
+func (env *envelope) call(m *Message, raw func(Span) []byte, refuse func(Span, string) error) error {
+	method := raw(env.method)
+	if method[0] != '"' || len(method) == 2 {
+		return refuse(env.method, `"method" must be a string that is not empty`)
+	}
+	if bytes.IndexByte(method, '\\') < 0 {
+		m.Method = text_(method[1 : len(method)-1])
+	} else {
+		unquoted, err := jsontext.AppendUnquote(nil, method)
+		if err != nil {
+			return parseError(err)
+		}
+		m.Method = string(unquoted)
+	}
+	switch params := raw(env.params); {
+	case env.params.End == 0 || string(params) == "null":
+		m.Params = nil
+	case params[0] == '{':
+		m.Params = params
+	default:
+		return refuse(env.params, `"params" must be an object`)
+	}
+	return nil
+}
+
+func readError(raw []byte) (*Error, error) {
+	var e struct {
+		Code    *int64         `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}
+	if raw[0] != '{' {
+		return nil, errors.New(`"error" must be an object`)
+	}
+	if err := jsonv2.Unmarshal(raw, &e); err != nil {
+		return nil, errors.New(`"error" needs an integer "code" and a string "message"`)
+	}
+	if e.Code == nil {
+		return nil, errors.New(`"error" needs an integer "code"`)
+	}
+	return &Error{Code: *e.Code, Message: e.Message, Data: json.RawMessage(e.Data)}, nil
+}
+
+// text_ views bytes of a frame as a string without a copy. It is sound because a message owns its frame and nobody
+// writes to a frame after Decode.
+func text_(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// tooDeep returns the offset at which the nesting passes MaxDepth, or -1. The count of brackets, strings included, is an
+// upper bound that nearly every frame stays under.
+func tooDeep(frame []byte) int64 {
+	if bytes.Count(frame, []byte("{"))+bytes.Count(frame, []byte("[")) <= MaxDepth {
+		return -1
+	}
+	depth := 0
+	for i := 0; i < len(frame); i++ {
+		switch frame[i] {
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return int64(i)
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(frame) && frame[i] != '"'; i++ {
+				if frame[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return -1
+}

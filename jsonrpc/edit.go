@@ -1,0 +1,122 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Without returns obj without the members named, and obj itself when it has none of them. All other tokens and their
+// order stay as they are. obj must be a valid JSON object.
+func Without(obj json.RawMessage, names ...string) json.RawMessage {
+	var cuts []Span
+	for m := range members(obj) {
+		if slices.Contains(names, m.name) {
+			cuts = append(cuts, m.Span)
+		}
+	}
+	if len(cuts) == 0 {
+		return obj
+	}
+	return cut(make([]byte, 0, len(obj)), obj, cuts)
+}
+
+// cut appends obj to dst without the members at the spans given, which are in order.
+func cut(dst, obj []byte, cuts []Span) []byte {
+	from := int32(0)
+	for _, c := range cuts {
+		dst = append(dst, obj[from:c.Name]...)
+		from = c.End
+		rest := bytes.TrimLeft(obj[from:], " \t\r\n")
+		if rest[0] == ',' {
+			from = int32(len(obj) - len(rest) + 1)
+			continue
+		}
+		dst = bytes.TrimRight(dst, " \t\r\n") // the last member: the comma before it goes instead
+		dst = bytes.TrimSuffix(dst, []byte(","))
+	}
+	return append(dst, obj[from:]...)
+}
+
+// With appends obj to dst with one member set: replaced in place where obj has it, added at the end otherwise. obj
+// must be a valid JSON object, or nil, which counts as {}.
+func With(dst []byte, obj json.RawMessage, name string, value []byte) []byte {
+	for m := range members(obj) {
+		if m.name == name {
+			dst = append(dst, obj[:m.Start]...)
+			dst = append(dst, value...)
+			return append(dst, obj[m.End:]...)
+		}
+	}
+	return AddMembers(dst, obj, appendPair(nil, name, value))
+}
+
+func appendPair(dst []byte, name string, value []byte) []byte {
+	dst = AppendString(dst, name)
+	dst = append(dst, ':')
+	return append(dst, value...)
+}
+
+// AddMembers appends obj to dst with further members, given as `"name":value` joined by commas, behind its own. The
+// caller knows that obj has none of them. obj must be a valid JSON object, or nil, which counts as {}.
+func AddMembers(dst []byte, obj json.RawMessage, pairs []byte) []byte {
+	if obj == nil {
+		obj = json.RawMessage("{}")
+	}
+	if len(pairs) == 0 {
+		return append(dst, obj...)
+	}
+	open := bytes.TrimRight(obj, " \t\r\n")
+	open = bytes.TrimRight(open[:len(open)-1], " \t\r\n")
+	dst = append(dst, open...)
+	if len(bytes.TrimLeft(open, " \t\r\n")) > 1 {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, pairs...)
+	return append(dst, '}')
+}
+
+// LeanParams returns the params of a decoded message without the members named: those of params at body and those of
+// _meta at meta, both as positions in the lift table the message was decoded with. A _meta that becomes empty goes
+// too. Params without any of them are returned as they are.
+func (m *Message) LeanParams(body, meta []int) json.RawMessage {
+	if m.Params == nil {
+		return nil
+	}
+	var cuts []Span
+	for _, i := range body {
+		if s := m.lifted[i]; s.End != 0 {
+			cuts = append(cuts, s)
+		}
+	}
+	metaCuts := 0
+	for _, i := range meta {
+		if s := m.lifted[maxBody+i]; s.End != 0 {
+			cuts = append(cuts, s)
+			metaCuts++
+		}
+	}
+	if len(cuts) == 0 {
+		return m.Params
+	}
+	if metaCuts > 0 && metaCuts == countMembers(m.frame[m.meta.Start:m.meta.End]) {
+		cuts = slices.DeleteFunc(cuts, func(s Span) bool { return s.Start >= m.meta.Start && s.End <= m.meta.End })
+		cuts = append(cuts, m.meta)
+	}
+	slices.SortFunc(cuts, func(a, b Span) int { return int(a.Start) - int(b.Start) })
+	base := m.body.Start
+	for i := range cuts {
+		cuts[i].Name -= base
+		cuts[i].Start -= base
+		cuts[i].End -= base
+	}
+	return cut(make([]byte, 0, len(m.Params)), m.Params, cuts)
+}
+
+func countMembers(obj []byte) int {
+	n := 0
+	for range members(obj) {
+		n++
+	}
+	return n
+}
