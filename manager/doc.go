@@ -1,0 +1,24 @@
+// Package manager keeps many MCP servers at once. For now it holds the reader of server configuration files.
+//
+// Hosts agree on the shape of one server and differ in what stands around it, so [Read] accepts all of these:
+//
+//	{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}}}   Claude Desktop, Claude Code, Cursor, ...
+//	{"servers": {"files": {"type": "stdio", "command": "npx"}}, "inputs": [...]}     VS Code
+//	{"files": {"command": "npx"}, "web": {"url": "https://example.com/mcp"}}         a file whose root is the map
+//
+// Files are JSON in UTF-8; comments and trailing commas are allowed, a key that stands twice is not. Keys nobody
+// knows stay in [Server.Raw] and [File.Source], so that a program that rewrites a file loses nothing.
+//
+// # Variables
+//
+// The texts of command, args, env, envFile, cwd, url and headers may hold ${VAR}, ${VAR:-default} and ${env:VAR}
+// (with a default too), and ${input:id}. Values come from [Options.Lookup] and [Options.Input]; this package reads
+// no environment. A default counts when the variable is unset or empty. A value is put in as it is and not expanded
+// again. $${ stands for a literal ${. A disabled entry is not expanded.
+//
+// # Errors
+//
+// What is wrong with a file comes back as one [*ConfigErrors]; each [ConfigError] says file, line, column, key, what
+// is wrong and what to do. Good entries come back beside the errors. The text of an error never holds a value of the
+// file, only keys, positions and names of variables.
+package manager

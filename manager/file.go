@@ -1,0 +1,190 @@
+package manager
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// DefaultMaxBytes bounds the size of a configuration file.
+const DefaultMaxBytes = 1 << 20
+
+// Options says how a file is read. The zero value is ready to use.
+type Options struct {
+	// Lookup gives the value of a variable, os.LookupEnv for example. Nil means that texts stay as they are written,
+	// which suits a program that shows or rewrites files.
+	Lookup func(name string) (value string, ok bool)
+
+	// Input gives the value of an input of a VS Code file. Nil means that an entry that needs one is an error. It is
+	// not called when Lookup is nil.
+	Input func(id string) (value string, ok bool)
+
+	// MaxBytes bounds the file. Zero means 1 MiB; negative means no bound.
+	MaxBytes int64
+
+	// Sections names keys at the root that belong to the caller and are never taken for a server.
+	Sections []string
+}
+
+// Shape tells how a file holds its servers.
+type Shape string
+
+// The shapes a [File] may have.
+const (
+	ShapeNone       Shape = ""           // no servers in this file
+	ShapeMCPServers Shape = "mcpServers" // under that key
+	ShapeServers    Shape = "servers"    // under that key, the way of VS Code
+	ShapeRoot       Shape = "root"       // the file itself is the map
+)
+
+// File is one configuration file. It is not changed after it was read, so concurrent reading is safe.
+type File struct {
+	Name    string   // as it was given to Read
+	Shape   Shape    // where the servers stood
+	Servers []Server // the entries without mistakes, in the order of the file
+	Inputs  []Input  // what a VS Code file asks its user for
+	Root    *Value   // the whole file with positions
+	Source  []byte   // the whole file, byte for byte, comments included
+}
+
+// Input is a value that a VS Code file asks its user for, referred to as ${input:id}.
+type Input struct {
+	ID          string          // what references name
+	Type        string          // promptString, pickString or command
+	Description string          // the question
+	Default     string          // the answer to offer
+	Password    bool            // the answer is secret
+	Options     []string        // the answers to pick from
+	Raw         json.RawMessage // the entry as plain JSON
+}
+
+// Server finds an entry by name.
+func (f *File) Server(name string) (*Server, bool) {
+	i := slices.IndexFunc(f.Servers, func(s Server) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &f.Servers[i], true
+}
+
+// ReadFile reads the configuration file at path. See [Read].
+func ReadFile(path string, opts Options) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the configuration: %w", err)
+	}
+	defer r.Close() // only read from: nothing is lost when closing fails
+	return Read(r, path, opts)
+}
+
+// Read reads a configuration file; name stands for it in errors.
+//
+// A file that cannot be understood as a whole (syntax, a key that stands twice, size) gives a nil File. Otherwise the
+// File holds the good entries, and the error, when there is one, lists what is wrong with the others: the caller
+// chooses whether to go on. Either way the error is a [*ConfigErrors], unless reading itself failed.
+func Read(r io.Reader, name string, opts Options) (*File, error) {
+	source, err := readAll(r, name, opts.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	problems := &ConfigErrors{}
+	root := parse(name, source, problems)
+	if root == nil {
+		return nil, problems.Err()
+	}
+	if root.kind != Object {
+		problems.Add(root, `the file must be an object such as {"mcpServers": {}}, not %s`, root.kind)
+		return nil, problems.Err()
+	}
+	f := &File{Name: name, Root: root, Source: source}
+	entries := f.find(opts, problems)
+	reader := newEntryReader(opts, problems)
+	for _, entry := range entries {
+		if s, ok := reader.server(entry); ok {
+			f.Servers = append(f.Servers, s)
+		}
+	}
+	if f.Shape != ShapeRoot {
+		f.Inputs = reader.inputs(root.Member("inputs"))
+	}
+	return f, problems.Err()
+}
+
+func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	if limit == 0 {
+		limit = DefaultMaxBytes
+	}
+	if limit > 0 {
+		r = io.LimitReader(r, limit+1)
+	}
+	source, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if limit > 0 && int64(len(source)) > limit {
+		text := fmt.Sprintf("the file is larger than %d bytes; split it, or raise Options.MaxBytes", limit)
+		return nil, &ConfigErrors{List: []*ConfigError{{File: name, Text: text}}}
+	}
+	return source, nil
+}
+
+// find decides on the shape and gives the entries.
+func (f *File) find(opts Options, problems *ConfigErrors) []*Value {
+	known, vscode := f.Root.Member("mcpServers"), f.Root.Member("servers")
+	switch {
+	case known != nil && vscode != nil && vscode.kind == Object && !looksLikeServer(vscode):
+		problems.Add(vscode, "this file has both mcpServers and servers; keep one of them")
+		return nil
+	case known != nil:
+		f.Shape = ShapeMCPServers
+		return object(known, problems)
+	case vscode != nil && !looksLikeServer(vscode):
+		f.Shape = ShapeServers
+		return object(vscode, problems)
+	}
+	entries := rootEntries(f.Root, opts.Sections)
+	if len(entries) > 0 {
+		f.Shape = ShapeRoot
+		return entries
+	}
+	for _, v := range f.Root.Children() {
+		if folded := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(v.name)); folded == "mcpservers" {
+			problems.Add(v, "servers are not read from here; the key is written mcpServers")
+		}
+	}
+	return nil
+}
+
+// rootEntries gives the entries of a file whose root is the map of servers: at least one of them must look like a
+// server; then all objects are taken, so that a bad entry is reported and not passed over.
+func rootEntries(root *Value, sections []string) []*Value {
+	var objects []*Value
+	server := false
+	for _, v := range root.Children() {
+		if v.kind == Object && !slices.Contains(sections, v.name) {
+			objects = append(objects, v)
+			server = server || looksLikeServer(v)
+		}
+	}
+	if !server {
+		return nil
+	}
+	return objects
+}
+
+func looksLikeServer(v *Value) bool {
+	return v.Member("command").Kind() == Text || v.Member("url").Kind() == Text
+}
+
+func object(v *Value, problems *ConfigErrors) []*Value {
+	if v.kind != Object {
+		problems.Add(v, "this must be an object with one member for each server, not %s", v.kind)
+	}
+	if v.kind != Object {
+		return nil
+	}
+	return v.children
+}
