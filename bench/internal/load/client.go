@@ -22,7 +22,7 @@ func Client(ctx context.Context, c echo.Caller, atOnce int, duration time.Durati
 	for i := range atOnce {
 		text := fmt.Sprintf("caller %d", i)
 		group.Go(func() error {
-			for time.Now().Before(deadline) {
+			for first := true; first || time.Now().Before(deadline); first = false {
 				got, err := c.Echo(ctx, text)
 				if err != nil {
 					return err

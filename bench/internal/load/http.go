@@ -27,7 +27,7 @@ type HTTP struct {
 	Conns    int      // keep-alive connections, each with one request at a time
 }
 
-// Run sends for the given time and returns the answers a second. Each status is checked, and a sample of the bodies.
+// Run sends for the given time, one request a connection at the least, and returns the answers a second. Each status is checked, and a sample of the bodies.
 func (h HTTP) Run(ctx context.Context, duration time.Duration) (float64, error) {
 	senders, err := h.dial(ctx)
 	defer func() {
@@ -96,7 +96,7 @@ func (s *sender) until(deadline time.Time) error {
 	if err := s.conn.SetDeadline(deadline.Add(grace)); err != nil {
 		return err
 	}
-	for time.Now().Before(deadline) {
+	for s.count == 0 || time.Now().Before(deadline) {
 		if err := s.exchange(s.request.Next()); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (s *Stdio) Run(ctx context.Context, duration time.Duration) (float64, error
 	deadline := start.Add(duration)
 	count := 0
 	for {
-		if time.Now().Before(deadline) && ctx.Err() == nil {
+		if count == 0 || (time.Now().Before(deadline) && ctx.Err() == nil) {
 			if err := s.fill(); err != nil {
 				return 0, err
 			}
