@@ -82,15 +82,14 @@ func (v *view) show(e event) {
 		v.said[key].WriteString(e.Output)
 	case "build-output":
 		fmt.Fprint(v.out, e.Output)
-	case "fail":
+	case "fail", "skip":
 		if said := v.said[key]; said != nil {
 			fmt.Fprint(v.out, said.String())
 		}
+		fallthrough
+	case "pass":
 		delete(v.said, key)
-		v.line("FAIL", e)
-	case "pass", "skip":
-		delete(v.said, key)
-		v.line(map[string]string{"pass": "ok", "skip": "none"}[e.Action], e)
+		v.line(map[string]string{"pass": "ok", "skip": "none", "fail": "FAIL"}[e.Action], e)
 	}
 }
 

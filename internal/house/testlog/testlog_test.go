@@ -16,6 +16,8 @@ stray line
 {"Action":"output","Package":"p/bad","Test":"TestLoud","Output":"bad_test.go:7: got 1, want 2\n"}
 {"Action":"fail","Package":"p/bad","Test":"TestLoud"}
 {"Action":"fail","Package":"p/bad","Elapsed":0.5}
+{"Action":"output","Package":"p/good","Test":"TestPeer","Output":"peer_test.go:9: npx is not installed\n"}
+{"Action":"skip","Package":"p/good","Test":"TestPeer"}
 {"Action":"skip","Package":"p/empty"}`
 
 func TestRun(t *testing.T) {
@@ -24,7 +26,8 @@ func TestRun(t *testing.T) {
 	if code := run([]string{"-o", log}, strings.NewReader(events), &out, &out); code != 0 {
 		t.Fatalf("exit code %d: %s", code, out.String())
 	}
-	want := "broken.go:3: no such thing\nstray line\nok   p/good 1.2s\nbad_test.go:7: got 1, want 2\nFAIL p/bad 0.5s\nnone p/empty 0.0s\n"
+	want := "broken.go:3: no such thing\nstray line\nok   p/good 1.2s\nbad_test.go:7: got 1, want 2\nFAIL p/bad 0.5s\n" +
+		"peer_test.go:9: npx is not installed\nnone p/empty 0.0s\n"
 	if got := out.String(); got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
