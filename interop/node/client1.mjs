@@ -4,13 +4,15 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { main, steps, target } from './drive.mjs';
+import { ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { main, onProgress, target } from './drive.mjs';
 
 async function connect(plan, report) {
   if (plan.era === 'modern') throw new Error('this client knows the legacy era only');
   const peer = target();
   const transport = peer.url ? new StreamableHTTPClientTransport(peer.url) : new StdioClientTransport({ ...peer, stderr: 'inherit' });
   const client = new Client({ name: 'typescript-1', version: '1.0.0' });
+  client.setNotificationHandler(ProgressNotificationSchema, onProgress);
   // The library does not tell its caller which revision was agreed, but hands it to the transport.
   const setVersion = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (version) => {
@@ -23,4 +25,4 @@ async function connect(plan, report) {
   return client;
 }
 
-await main('typescript-1', connect, steps((client, params, options) => client.callTool(params, undefined, options)));
+await main('typescript-1', connect);

@@ -3,7 +3,7 @@
 // Usage: node client2.mjs URL < plan.json        node client2.mjs -- COMMAND ARGS < plan.json
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { main, steps, target } from './drive.mjs';
+import { main, onProgress, target } from './drive.mjs';
 
 const modes = { auto: 'auto', legacy: 'legacy', modern: { pin: '2026-07-28' } };
 
@@ -11,6 +11,7 @@ async function connect(plan, report) {
   const peer = target();
   const transport = peer.url ? new StreamableHTTPClientTransport(peer.url) : new StdioClientTransport({ ...peer, stderr: 'inherit' });
   const client = new Client({ name: 'typescript-2', version: '1.0.0' }, { versionNegotiation: { mode: modes[plan.era ?? 'auto'] } });
+  client.setNotificationHandler('notifications/progress', onProgress);
   await client.connect(transport);
   report.version = client.getNegotiatedProtocolVersion();
   report.server = client.getServerVersion();
@@ -18,4 +19,4 @@ async function connect(plan, report) {
   return client;
 }
 
-await main('typescript-2', connect, steps((client, params, options) => client.callTool(params, options)));
+await main('typescript-2', connect);

@@ -18,7 +18,7 @@ export async function readPlan() {
 }
 
 // main connects, runs every step of the plan and prints the report. A step that fails is part of the report.
-export async function main(driver, connect, steps) {
+export async function main(driver, connect) {
   const report = { driver, steps: [] };
   const plan = await readPlan();
   let client;
@@ -28,13 +28,13 @@ export async function main(driver, connect, steps) {
     report.error = failure(error);
   }
   if (client) {
-    for (const step of plan.steps) report.steps.push(await runStep(steps, client, step));
+    for (const step of plan.steps) report.steps.push(await runStep(client, step));
     await client.close();
   }
   process.stdout.write(JSON.stringify(report) + '\n', () => process.exit(0));
 }
 
-async function runStep(steps, client, step) {
+async function runStep(client, step) {
   const outcome = {};
   try {
     const run = steps[step.do];
@@ -71,33 +71,42 @@ async function list(client, step, outcome) {
 }
 
 // awaitProgress gives notifications that the library delivers after the answer two seconds to arrive.
-export async function awaitProgress(seen, wanted) {
+async function awaitProgress(seen, wanted) {
   const end = Date.now() + 2000;
   while (seen.length < wanted && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-// steps works on both generations of the client, which differ in how a tool call takes its options.
-export function steps(callTool) {
-  return {
-    list,
-    async call(client, step, outcome) {
-      const seen = [];
-      const options = step.progress ? { onprogress: (value) => seen.push(value) } : {};
-      const result = await callTool(client, { name: step.name, arguments: step.arguments }, options);
-      if (step.progress) {
-        await awaitProgress(seen, step.progress);
-        outcome.progress = seen;
-      }
-      outcome.result = result;
-    },
-    async read(client, step, outcome) {
-      outcome.result = await client.readResource({ uri: step.uri });
-    },
-    async prompt(client, step, outcome) {
-      outcome.result = await client.getPrompt({ name: step.name, arguments: step.arguments });
-    },
-    async complete(client, step, outcome) {
-      outcome.result = await client.complete({ ref: step.ref, argument: step.argument });
-    }
-  };
+// progressBook keeps progress by token. Drivers do not use the libraries' onprogress option: both generations drop the
+// last notification when it arrives together with the answer, since they run it a moment later than the answer.
+const progressBook = new Map();
+
+export function onProgress({ params: { progressToken, _meta, ...value } }) {
+  progressBook.get(progressToken)?.push(value);
 }
+
+async function call(client, step, outcome) {
+  const params = { name: step.name, arguments: step.arguments };
+  if (!step.progress) {
+    outcome.result = await client.callTool(params);
+    return;
+  }
+  const progressToken = `call-${progressBook.size + 1}`;
+  outcome.progress = [];
+  progressBook.set(progressToken, outcome.progress);
+  outcome.result = await client.callTool({ ...params, _meta: { progressToken } });
+  await awaitProgress(outcome.progress, step.progress);
+}
+
+const steps = {
+  list,
+  call,
+  async read(client, step, outcome) {
+    outcome.result = await client.readResource({ uri: step.uri });
+  },
+  async prompt(client, step, outcome) {
+    outcome.result = await client.getPrompt({ name: step.name, arguments: step.arguments });
+  },
+  async complete(client, step, outcome) {
+    outcome.result = await client.complete({ ref: step.ref, argument: step.argument });
+  }
+};

@@ -1,0 +1,33 @@
+// Package interop holds what stands between Rialto and other people's MCP software in tests: client drivers on four
+// other client libraries, and helpers that start other people's servers.
+//
+// # Drivers
+//
+// A [Driver] connects to a [Target] (an address, or a command to be spoken to over stdio), runs a [Plan] step by step
+// and answers one [Report]. All drivers take the same plan and give the same report, so that one check fits them all:
+//
+//	typescript-1   official TypeScript SDK 1.x   legacy era          node/client1.mjs
+//	typescript-2   official TypeScript SDK 2.x   finds the era       node/client2.mjs
+//	go-sdk         official Go SDK               finds the era       gosdk.go
+//	mcp-go         mcp-go                        finds the era       mcpgo.go
+//
+// A result in a report is what the library handed to its caller, written as JSON. A library that does not know a
+// member may have dropped it.
+//
+// # Peers
+//
+// [Everything], [Filesystem] and [Memo] are servers: two npm reference servers and node/server2.mjs, which is built on
+// the official TypeScript SDK 2.x. [StartEverything] and [StartMemo] run them over HTTP until the test ends.
+//
+// # Fronts
+//
+// A [Front] is anything that clients connect to, with a plan and a check. [RunFronts] drives each front with each
+// driver. A gateway in front of the peers is one more front.
+//
+// # What must be installed
+//
+// Node 20 or newer and the packages of node/package-lock.json ("npm ci" in that folder). Where they are missing, tests
+// that need them skip and say why; with RIALTO_REQUIRE_PEERS=1 in the environment they fail. The helpers find the
+// folder node/ beside the working directory of a test in this package. They need a Unix system, since they end whole
+// process groups.
+package interop

@@ -1,0 +1,90 @@
+package interop
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+)
+
+// npmServers is where npm puts the reference servers, below the folder node/.
+var npmServers = []string{"node_modules", "@modelcontextprotocol"}
+
+// Everything is the command of the reference server "everything" over stdio. It speaks the legacy era.
+func Everything(t testing.TB) []string {
+	t.Helper()
+	return []string{NodePath(t), npmServer(t, "server-everything"), "stdio"}
+}
+
+// Filesystem is the command of the reference server "filesystem" over stdio, allowed to touch the given folder only.
+// It speaks the legacy era.
+func Filesystem(t testing.TB, folder string) []string {
+	t.Helper()
+	return []string{NodePath(t), npmServer(t, "server-filesystem"), folder}
+}
+
+// Memo is the command of node/server2.mjs over stdio. It speaks both eras.
+func Memo(t testing.TB) []string {
+	t.Helper()
+	return []string{NodePath(t), nodeScript(t, "server2.mjs"), "--stdio"}
+}
+
+func npmServer(t testing.TB, name string) string {
+	t.Helper()
+	return nodeScript(t, append(append([]string{}, npmServers...), name, "dist", "index.js")...)
+}
+
+// StartMemo runs node/server2.mjs over HTTP and returns its address. It serves both eras.
+func StartMemo(t testing.TB) string {
+	t.Helper()
+	return Process{
+		Command: []string{NodePath(t), nodeScript(t, "server2.mjs"), "--port", "0"},
+		Ready:   jsonAddress,
+	}.Start(t)
+}
+
+// jsonAddress reads a line such as {"url":"http://127.0.0.1:4711/mcp"}.
+func jsonAddress(line string) (string, bool) {
+	var ready struct {
+		URL string `json:"url"`
+	}
+	return ready.URL, json.Unmarshal([]byte(line), &ready) == nil && ready.URL != ""
+}
+
+// everythingTries is how often StartEverything looks for a port, since somebody may take it before the server does.
+const everythingTries = 3
+
+// StartEverything runs the reference server "everything" over Streamable HTTP and returns its address. It speaks the
+// legacy era, with sessions.
+func StartEverything(t testing.TB) string {
+	t.Helper()
+	node, script := NodePath(t), npmServer(t, "server-everything")
+	var failures []string
+	for range everythingTries {
+		port := freePort(t)
+		url, output, err := Process{
+			Command: []string{node, script, "streamableHttp"},
+			Env:     []string{fmt.Sprintf("PORT=%d", port)},
+			Ready: func(line string) (string, bool) {
+				return fmt.Sprintf("http://127.0.0.1:%d/mcp", port), strings.Contains(line, "listening on port")
+			},
+		}.start(t)
+		if err == nil {
+			return url
+		}
+		failures = append(failures, fmt.Sprintf("port %d: %v\n%s", port, err, output))
+	}
+	t.Fatalf("start server-everything:\n%s", strings.Join(failures, "\n"))
+	return ""
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
