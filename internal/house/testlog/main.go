@@ -83,7 +83,8 @@ func (v *view) show(e event) {
 	case "build-output":
 		fmt.Fprint(v.out, e.Output)
 	case "fail", "skip":
-		if said := v.said[key]; said != nil {
+		// A package that was skipped has no tests; there is nothing to read.
+		if said := v.said[key]; said != nil && (e.Test != "" || e.Action == "fail") {
 			fmt.Fprint(v.out, said.String())
 		}
 		fallthrough

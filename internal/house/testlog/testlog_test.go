@@ -18,6 +18,7 @@ stray line
 {"Action":"fail","Package":"p/bad","Elapsed":0.5}
 {"Action":"output","Package":"p/good","Test":"TestPeer","Output":"peer_test.go:9: npx is not installed\n"}
 {"Action":"skip","Package":"p/good","Test":"TestPeer"}
+{"Action":"output","Package":"p/empty","Output":"?   p/empty [no test files]\n"}
 {"Action":"skip","Package":"p/empty"}`
 
 func TestRun(t *testing.T) {
