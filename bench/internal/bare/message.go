@@ -28,7 +28,7 @@ type request struct {
 type response struct {
 	JSONRPC string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
-	Result  any            `json:"result"`
+	Result  callResult     `json:"result"`
 }
 
 type callResult struct {
@@ -92,24 +92,22 @@ func (r *results) answer(body []byte) ([]byte, error) {
 
 func (r *results) reply(in *request) ([]byte, error) {
 	modern := in.Params.Meta.Version != ""
-	out := response{JSONRPC: "2.0", ID: in.ID}
 	switch {
 	case in.ID == nil:
 		return nil, nil
 	case in.Method == "tools/call":
-		result := callResult{Content: []block{{Type: "text", Text: in.Params.Arguments.Text}}}
+		out := response{JSONRPC: "2.0", ID: in.ID}
+		out.Result.Content = []block{{Type: "text", Text: in.Params.Arguments.Text}}
 		if modern {
-			result.ResultType = "complete"
+			out.Result.ResultType = "complete"
 		}
-		out.Result = &result
+		return jsonv2.Marshal(&out)
 	case modern && r.modern[in.Method] != nil:
 		return splice(in.ID, r.modern[in.Method]), nil
 	case !modern && r.legacy[in.Method] != nil:
 		return splice(in.ID, r.legacy[in.Method]), nil
-	default:
-		return nil, fmt.Errorf("the bare server does not know the method %q", in.Method)
 	}
-	return jsonv2.Marshal(&out)
+	return nil, fmt.Errorf("the bare server does not know the method %q", in.Method)
 }
 
 // splice writes a response around a result that is encoded already.

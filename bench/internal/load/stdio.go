@@ -18,7 +18,6 @@ type Stdio struct {
 	InFlight int           // requests kept unanswered; 1 is one at a time
 
 	request *wire.Request
-	batch   []byte
 	waiting int
 }
 
@@ -62,14 +61,14 @@ func (s *Stdio) Run(ctx context.Context, duration time.Duration) (float64, error
 	return float64(count) / time.Since(start).Seconds(), ctx.Err()
 }
 
-// fill sends as many requests as answers have come, in one write.
+// fill sends as many requests as answers have come, each in a write of its own, as a client with many callers does.
 func (s *Stdio) fill() error {
-	s.batch = s.batch[:0]
 	for ; s.waiting < s.InFlight; s.waiting++ {
-		s.batch = append(s.batch, s.request.Next()...)
+		if _, err := s.In.Write(s.request.Next()); err != nil {
+			return err
+		}
 	}
-	_, err := s.In.Write(s.batch)
-	return err
+	return nil
 }
 
 // drain reads one answer, and those that have arrived with it.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rialto-mcp/rialto/bench/internal/ratio"
+	"github.com/rialto-mcp/rialto/bench/internal/rows"
+)
+
+func Example_print() {
+	peers := []rows.Peer{{Name: "bare"}, {Name: "mcp-go"}}
+	err := print(os.Stdout, peers, []rows.Line{
+		{Work: "a call", Base: "bare", Aim: ">= 0.90", Cells: map[string]ratio.Summary{
+			"bare": {Median: 1, Min: 0.9, Max: 1.1}, "mcp-go": {Median: 0.25, Min: 0.2, Max: 0.3}}},
+		{Work: "allocations", Aim: "<= 12", Cells: map[string]ratio.Summary{"bare": {Median: 9}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// work         1.00 is   bare              mcp-go            aim for rialto
+	// a call       bare      1.00 (0.90-1.10)  0.25 (0.20-0.30)  >= 0.90
+	// allocations  (counts)  9                 -                 <= 12
+}
+
+func TestFlagsAreRefusedClearly(t *testing.T) {
+	cases := []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no row", []string{"-only", "nothing like it"}, "the rows are http-modern"},
+		{"bad expression", []string{"-only", "("}, "-only"},
+		{"no rounds", []string{"-rounds", "0"}, "-rounds goes from 1"},
+		{"too long", []string{"-duration", "2h"}, "-duration from"},
+		{"stray word", []string{"http"}, `"http"`},
+	}
+	for _, c := range cases {
+		err := run(t.Context(), c.args, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
