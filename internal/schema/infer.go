@@ -1,0 +1,382 @@
+package schema
+
+import (
+	"encoding"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var (
+	jsontextValueType = reflect.TypeFor[jsontext.Value]()
+	rawMessageType    = reflect.TypeFor[stdjson.RawMessage]()
+	numberType        = reflect.TypeFor[stdjson.Number]()
+	durationType      = reflect.TypeFor[time.Duration]()
+	timeType          = reflect.TypeFor[time.Time]()
+
+	describerType = reflect.TypeFor[interface{ JSONSchema() stdjson.RawMessage }]()
+	jsonMethods   = []reflect.Type{
+		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](),
+		reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom](),
+	}
+	textMethods = []reflect.Type{
+		reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextAppender](), reflect.TypeFor[encoding.TextUnmarshaler](),
+	}
+)
+
+// durationPattern takes what time.ParseDuration takes, units in descending order, with so many digits for each that
+// the sum cannot overflow. The largest is 2,499,999 hours.
+const durationPattern = `^-?(([0-9]{1,6}|1[0-9]{6}|2[0-4][0-9]{5})(\.[0-9]+)?h)?([0-9]{1,5}(\.[0-9]+)?m)?([0-9]{1,7}(\.[0-9]+)?s)?` +
+	`([0-9]{1,10}(\.[0-9]+)?ms)?([0-9]{1,13}(\.[0-9]+)?(us|µs))?([0-9]{1,16}ns)?$`
+
+// For is ForType of T.
+func For[T any]() (stdjson.RawMessage, error) { return ForType(reflect.TypeFor[T]()) }
+
+// ForInput is ForType for the input of a tool: it fails when the root is not an object.
+func ForInput(t reflect.Type) (stdjson.RawMessage, error) {
+	raw, err := ForType(t)
+	if err != nil {
+		return nil, err
+	}
+	if !RootIsObject(raw) {
+		return nil, fmt.Errorf("%s: an input must be an object; use a struct or a map with string keys", t)
+	}
+	return raw, nil
+}
+
+// ForType infers a schema from a Go type by the rules in the package documentation. The output depends on the type
+// alone, its members in declaration order. It fails for channels, functions, complex numbers, interfaces with methods,
+// json options this package does not know, and bad tags; the error names the field.
+//
+// The tag `jsonschema` is the description of a field, or a list of settings when it begins with WORD=. Settings are
+// separated by commas; \, is a comma and \\ a backslash within one.
+//
+//	title=...            a title
+//	enum=a|b|c           the allowed values; of a slice, those of its items; \| is a bar
+//	default=x            the value of an absent member, which makes it optional; text for strings, else JSON
+//	min=1, max=9         bounds of a number, length of a string, number of items or members
+//	pattern=...          a regular expression (RE2) for a string
+//	format=email         a format for a string
+//	header=Region        x-mcp-header: mirror the value in the header Mcp-Param-Region
+//	description=...      the description: the rest of the tag, commas and all, so it stands last
+func ForType(t reflect.Type) (stdjson.RawMessage, error) {
+	if t == nil {
+		return nil, errors.New("infer a schema: there is no type")
+	}
+	root := t
+	for root.Kind() == reflect.Pointer {
+		root = root.Elem()
+	}
+	in := &inference{root: root, names: map[reflect.Type]string{}, used: map[string]bool{}}
+	o, err := in.whole(root)
+	if err != nil {
+		return nil, fmt.Errorf("infer a schema for %s: %w", t, err)
+	}
+	if len(in.defs) > 0 {
+		o.set("$defs", in.defs.append(nil))
+	}
+	return o.append(nil), nil
+}
+
+// inference is one run of ForType.
+type inference struct {
+	root  reflect.Type
+	names map[reflect.Type]string // in $defs
+	used  map[string]bool
+	defs  object
+}
+
+// schema describes one use of a type: a reference when the type contains itself.
+func (in *inference) schema(t reflect.Type) (object, error) {
+	if t.Name() == "" || !contains(t, t, map[reflect.Type]bool{}) {
+		return in.whole(t)
+	}
+	if t == in.root {
+		return object{{"$ref", []byte(`"#"`)}}, nil
+	}
+	name, known := in.names[t]
+	if !known {
+		name = in.newName(t)
+		place := len(in.defs)
+		in.defs = append(in.defs, member{name: name})
+		o, err := in.whole(t)
+		if err != nil {
+			return nil, err
+		}
+		in.defs[place].raw = o.append(nil)
+	}
+	return object{{"$ref", quote("#/$defs/" + name)}}, nil
+}
+
+func (in *inference) newName(t reflect.Type) string {
+	base := strings.Map(func(r rune) rune {
+		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, t.Name())
+	name := base
+	for n := 2; in.used[name]; n++ {
+		name = base + strconv.Itoa(n)
+	}
+	in.used[name], in.names[t] = true, name
+	return name
+}
+
+// whole describes a type in full.
+func (in *inference) whole(t reflect.Type) (object, error) {
+	if o, ok, err := special(t); ok || err != nil {
+		return o, err
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return typed("boolean"), nil
+	case reflect.String:
+		return typed("string"), nil
+	case reflect.Float32, reflect.Float64:
+		return typed("number"), nil
+	case reflect.Pointer:
+		o, err := in.schema(t.Elem())
+		return nullable(o), err
+	case reflect.Slice, reflect.Array:
+		return in.list(t)
+	case reflect.Map:
+		return in.mapping(t)
+	case reflect.Struct:
+		return in.structure(t)
+	}
+	if o := integer(t.Kind()); o != nil {
+		return o, nil
+	}
+	return nil, fmt.Errorf("type %s has no JSON form", t)
+}
+
+// special covers types whose form is not that of their kind.
+func special(t reflect.Type) (object, bool, error) {
+	switch {
+	case t == jsontextValueType, t == rawMessageType, t.Kind() == reflect.Interface && t.NumMethod() == 0:
+		return object{}, true, nil
+	case t == durationType:
+		o := typed("string")
+		o.set("minLength", []byte("2")) // the pattern alone would take "" and "-"
+		o.set("pattern", quote(durationPattern))
+		return o, true, nil
+	case t == timeType:
+		o := typed("string")
+		o.set("format", quote("date-time"))
+		return o, true, nil
+	case t == numberType:
+		return nil, false, errors.New("json.Number has no schema of its own; use float64, int64 or json.RawMessage")
+	case implements(t, describerType):
+		o, err := own(t)
+		return o, true, err
+	case implements(t, jsonMethods...):
+		return object{}, true, nil
+	case implements(t, textMethods...):
+		return typed("string"), true, nil
+	}
+	return nil, false, nil
+}
+
+// own asks a type for the schema it gives itself.
+func own(t reflect.Type) (object, error) {
+	value, ok := reflect.New(t).Interface().(interface{ JSONSchema() stdjson.RawMessage })
+	if !ok {
+		return nil, fmt.Errorf("JSONSchema of %s cannot be called", t)
+	}
+	raw := value.JSONSchema()
+	if string(raw) == "true" {
+		return object{}, nil
+	}
+	members, err := splitObject(raw)
+	if err != nil {
+		return nil, fmt.Errorf("JSONSchema of %s answers no object: %w", t, err)
+	}
+	return members, nil
+}
+
+func hasOwnForm(t reflect.Type) bool { return implements(t, jsonMethods...) || implements(t, textMethods...) }
+
+func implements(t reflect.Type, interfaces ...reflect.Type) bool {
+	for _, i := range interfaces {
+		if t.Implements(i) || t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(i) {
+			return true
+		}
+	}
+	return false
+}
+
+func integer(kind reflect.Kind) object {
+	o := typed("integer")
+	switch kind {
+	case reflect.Int, reflect.Int64:
+	case reflect.Int8, reflect.Int16, reflect.Int32:
+		bits := map[reflect.Kind]int{reflect.Int8: 8, reflect.Int16: 16, reflect.Int32: 32}[kind]
+		o.set("minimum", strconv.AppendInt(nil, -1<<(bits-1), 10))
+		o.set("maximum", strconv.AppendInt(nil, 1<<(bits-1)-1, 10))
+	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
+		o.set("minimum", []byte("0"))
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		bits := map[reflect.Kind]int{reflect.Uint8: 8, reflect.Uint16: 16, reflect.Uint32: 32}[kind]
+		o.set("minimum", []byte("0"))
+		o.set("maximum", strconv.AppendInt(nil, 1<<bits-1, 10))
+	default:
+		return nil
+	}
+	return o
+}
+
+// nullable adds null to what o takes. The empty object takes it already.
+func nullable(o object) object {
+	if len(o) == 0 {
+		return o
+	}
+	_, listed := o.get("enum")
+	if kind, ok := o.get("type"); ok && kind[0] == '"' && !listed {
+		o.set("type", []byte(`[`+string(kind)+`,"null"]`))
+		return o
+	}
+	if kind, ok := o.get("type"); ok && kind[0] == '[' && !listed {
+		return o // a pointer to a pointer
+	}
+	return object{{"anyOf", []byte(`[` + string(o.append(nil)) + `,{"type":"null"}]`)}}
+}
+
+func (in *inference) list(t reflect.Type) (object, error) {
+	if t.Elem().Kind() == reflect.Uint8 {
+		return base64String(t), nil
+	}
+	items, err := in.schema(t.Elem())
+	if err != nil {
+		return nil, err
+	}
+	o := typed("array")
+	o.set("items", items.append(nil))
+	if t.Kind() == reflect.Array {
+		o.set("minItems", strconv.AppendInt(nil, int64(t.Len()), 10))
+		o.set("maxItems", strconv.AppendInt(nil, int64(t.Len()), 10))
+	}
+	return o, nil
+}
+
+func base64String(t reflect.Type) object {
+	o := typed("string")
+	o.set("contentEncoding", quote("base64"))
+	if t.Kind() == reflect.Slice {
+		o.set("pattern", quote(base64Pattern))
+		return o
+	}
+	// Of a fixed number of bytes the padding is known too.
+	whole := base64Len(t.Len())
+	padding := (3 - t.Len()%3) % 3
+	o.set("pattern", quote(fmt.Sprintf("^[A-Za-z0-9+/]{%d}%s$", whole-padding, strings.Repeat("=", padding))))
+	return o
+}
+
+func (in *inference) mapping(t reflect.Type) (object, error) {
+	o := typed("object")
+	key := t.Key()
+	switch {
+	case implements(key, textMethods...), key.Kind() == reflect.String:
+	case implements(key, jsonMethods...) || integer(key.Kind()) == nil:
+		return nil, fmt.Errorf("type %s: a map key must be a string, an integer or a type with text methods", t)
+	case key.Kind() >= reflect.Uint && key.Kind() <= reflect.Uintptr:
+		o.set("propertyNames", []byte(`{"pattern":"^(0|[1-9][0-9]*)$"}`))
+	default:
+		o.set("propertyNames", []byte(`{"pattern":"^(0|-?[1-9][0-9]*)$"}`))
+	}
+	values, err := in.schema(t.Elem())
+	if err != nil {
+		return nil, err
+	}
+	o.set("additionalProperties", values.append(nil))
+	return o, nil
+}
+
+func (in *inference) structure(t reflect.Type) (object, error) {
+	fields, err := structFields(t)
+	if err != nil {
+		return nil, err
+	}
+	var properties object
+	var required []string
+	rest := []byte("false")
+	for _, f := range fields {
+		if f.open {
+			if rest, err = in.unknown(f); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		o, err := in.schema(f.typ)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.where, err)
+		}
+		settings, err := parseTag(f.tag)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.where, err)
+		}
+		if o, err = settings.apply(o, f.typ); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.where, err)
+		}
+		properties.set(f.name, o.append(nil))
+		if !f.optional && !settings.has("default") && f.typ.Kind() != reflect.Pointer {
+			required = append(required, f.name)
+		}
+	}
+	o := typed("object")
+	o.set("properties", properties.append(nil))
+	if len(required) > 0 {
+		o.set("required", quoteAll(required))
+	}
+	o.set("additionalProperties", rest)
+	return o, nil
+}
+
+// unknown describes the members an embedded map or raw value takes.
+func (in *inference) unknown(f field) ([]byte, error) {
+	t := indirect(f.typ)
+	if t == jsontextValueType {
+		return []byte("true"), nil
+	}
+	o, err := in.schema(t.Elem())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.where, err)
+	}
+	return o.append(nil), nil
+}
+
+// contains reports whether t is found inside from.
+func contains(from, t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[from] {
+		return false
+	}
+	seen[from] = true
+	if _, ok, err := special(from); ok || err != nil {
+		return false
+	}
+	var inner []reflect.Type
+	switch from.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		inner = append(inner, from.Elem())
+	case reflect.Struct:
+		for i := range from.NumField() {
+			if f := from.Field(i); f.Tag.Get("json") != "-" && (f.IsExported() || f.Anonymous) {
+				inner = append(inner, f.Type)
+			}
+		}
+	}
+	for _, next := range inner {
+		if next == t || contains(next, t, seen) {
+			return true
+		}
+	}
+	return false
+}
