@@ -61,6 +61,13 @@ type Peer interface {
 
 	// Idle tells whether nothing runs and nothing waits.
 	Idle() bool
+
+	// Drain ends the peer's listens with their final result and waits until every other request has been answered, or ctx
+	// ends.
+	Drain(ctx context.Context)
+
+	// Codec is what the handshake has settled on; nil before it.
+	Codec() era.Codec
 }
 
 // Outlet carries frames of this side to a peer outside any exchange: unsolicited notifications and requests.
@@ -89,4 +96,13 @@ type Receiver interface {
 	// Deliver takes one message and does not wait for its answer: for a reader, which hands over frames in their order and
 	// must not stop. What needs time runs on a goroutine of the receiver's.
 	Deliver(ctx context.Context, x Exchange)
+}
+
+// Parker is an Exchange whose stream can go on after Receive has returned, so that an idle stream holds no goroutine of
+// the receiver's.
+type Parker interface {
+	// Park keeps the exchange's stream open. gone is called at most once, when the peer has closed it or cannot be
+	// reached any more. Afterwards Send and Answer work as before, and their contexts are the caller's own. It answers
+	// false where the wire cannot do it: the receiver then holds the exchange until ctx ends.
+	Park(gone func()) bool
 }

@@ -32,7 +32,7 @@ type Codec interface {
 	// WireError maps an error to the code and data of this revision.
 	WireError(e *mcp.Error) *jsonrpc.Error
 
-	// AppendCall appends a request as a frame. It fails with mcp.ErrMethodNotInRevision when the revision does not have
+	// AppendCall appends a request as a frame. It fails with mcp.CodeMethodNotSupported when the revision does not have
 	// the method, and then nothing is written.
 	AppendCall(dst []byte, out *Outgoing) ([]byte, error)
 
@@ -41,6 +41,9 @@ type Codec interface {
 
 	// AppendNotice appends a notification as a frame, or fails as AppendCall does.
 	AppendNotice(dst []byte, n *Notice) ([]byte, error)
+
+	// NoticeHeaders returns the HTTP headers that go with a notification.
+	NoticeHeaders(n *Notice) [][2]string
 
 	// DecodeOutcome reads the answer to a request that was sent.
 	DecodeOutcome(out *Outgoing, m *jsonrpc.Message) (*Outcome, error)

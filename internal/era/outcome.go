@@ -57,3 +57,10 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 // Outcome turns the refusal into what a codec encodes.
 func (r *Refusal) Outcome() *Outcome { return &Outcome{Err: r.Err, Row: r.Row} }
+
+// RowBusy is the row of a request that was refused because too many run; it stands outside the table of refusals, and
+// over HTTP it is a 503 with Retry-After.
+const RowBusy = -1
+
+// RowNotAcceptable is the row of a request whose answer needs a stream the client does not take: over HTTP a 406.
+const RowNotAcceptable = -2

@@ -88,7 +88,7 @@ func NewTable(core []Row, extensions []mcp.Extension, universe map[string]bool) 
 func ExtensionRows(x mcp.Extension) []Row {
 	var rows []Row
 	for _, method := range x.Requests {
-		rows = append(rows, Row{Method: method, ToServer: true, Extension: x.Identifier, NameParam: x.NameParams[method]})
+		rows = append(rows, Row{Method: method, ToServer: true, Extension: x.Identifier, NameParam: x.NameParam[method]})
 	}
 	for _, method := range x.Notifications {
 		rows = append(rows, Row{Method: method, Notification: true, ToClient: true, Extension: x.Identifier})

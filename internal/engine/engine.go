@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Handler is what stands above the engine: a server's or a client's own logic. It is called concurrently.
+type Handler interface {
+	// Call answers one request. Nil means that the handler has parked the call and will call Incoming.Finish later.
+	Call(ctx context.Context, in *Incoming) *era.Outcome
+
+	// Notice takes one notification. Those of one peer come one at a time and in order.
+	Notice(ctx context.Context, n *era.Notice, x transport.Exchange)
+}
+
+// Options configures an Engine. The zero value is ready to use.
+type Options struct {
+	MaxInFlight  int           // requests running at once for one peer; 0 means 256
+	MaxQueued    int           // further ones a pipe may queue; 0 means 1,024
+	MaxAnonymous int           // stateless requests without a principal running at once; 0 means 4,096
+	MaxListens   int           // listen streams open at once; 0 means 10,000
+	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
+	IDPrefix     string        // put before the ids of requests of this side; "" gives integers
+	OnError      func(error)   // stray frames and other faults that no caller sees; nil drops them
+}
+
+func (o Options) withDefaults() Options {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&o.MaxInFlight, 256)
+	set(&o.MaxQueued, 1024)
+	set(&o.MaxAnonymous, 4096)
+	set(&o.MaxListens, 10000)
+	if o.CloseGrace == 0 {
+		o.CloseGrace = 5 * time.Second
+	}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return o
+}
+
+// Engine serves the exchanges of one server or client. Its methods may be called concurrently.
+type Engine struct {
+	opts    Options
+	handler Handler
+	hub     hub
+	gates   gates
+
+	mu     sync.Mutex
+	peers  map[*Peer]struct{}
+	closed bool
+}
+
+var _ transport.Receiver = (*Engine)(nil)
+
+// New makes an engine for a handler.
+func New(handler Handler, opts Options) *Engine {
+	e := &Engine{opts: opts.withDefaults(), handler: handler, peers: make(map[*Peer]struct{})}
+	e.hub.limit = e.opts.MaxListens
+	e.gates.seed = maphash.MakeSeed()
+	return e
+}
+
+// ErrShutdown is what a peer gets that comes after the engine was shut down.
+var ErrShutdown = errors.New("the server is shutting down")
+
+// Open begins a peer.
+func (e *Engine) Open(spec transport.PeerSpec) (transport.Peer, error) {
+	p := newPeer(e, spec)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, ErrShutdown
+	}
+	e.peers[p] = struct{}{}
+	return p, nil
+}
+
+func (e *Engine) forget(p *Peer) {
+	e.mu.Lock()
+	delete(e.peers, p)
+	e.mu.Unlock()
+}
+
+// Peers returns the peers that are open now, in no order.
+func (e *Engine) Peers() []*Peer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.peers))
+}
+
+// Receive serves one exchange and returns when it has been answered, dropped or parked.
+func (e *Engine) Receive(ctx context.Context, x transport.Exchange) {
+	if x.Message().Kind() != jsonrpc.KindRequest {
+		e.Deliver(ctx, x)
+		return
+	}
+	if in := e.admit(ctx, x); in != nil && in.enter(false) {
+		in.run()
+	}
+}
+
+// Deliver serves one exchange without waiting for its answer. Notifications and answers are taken in the order of the
+// calls, and a request is known to a cancellation that is delivered after it.
+func (e *Engine) Deliver(ctx context.Context, x transport.Exchange) {
+	switch m := x.Message(); m.Kind() {
+	case jsonrpc.KindRequest:
+		if in := e.admit(ctx, x); in != nil && in.enter(true) {
+			in.spawn()
+		}
+	case jsonrpc.KindNotification:
+		e.notice(ctx, x)
+		x.Drop()
+	default:
+		if p := peerOf(x); p != nil {
+			p.settle(m, x)
+		} else {
+			e.opts.OnError(fmt.Errorf("an answer to %s came outside any session", m.ID))
+		}
+		x.Drop()
+	}
+}
+
+func peerOf(x transport.Exchange) *Peer {
+	p, _ := x.Peer().(*Peer)
+	return p
+}
+
+// Shutdown refuses new peers, ends every listen with its final result, and closes every peer. It returns when all have
+// ended, or with the context's error when that ends first.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.hub.endAll()
+	var wg sync.WaitGroup
+	for _, p := range e.Peers() {
+		wg.Go(func() { p.Close(ErrShutdown) })
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }() // ends with the last peer's Close, which is bounded by CloseGrace
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// notice handles the notifications that are the engine's own and hands the others to the handler in order.
+func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
+	n, ok := x.Codec().DecodeNotice(x.Message())
+	if !ok {
+		return
+	}
+	p := peerOf(x)
+	switch n.Method {
+	case methodCancelled:
+		if p != nil && p.cancelled(n) {
+			return
+		}
+	case methodProgress:
+		if p != nil && p.progress(n, x) {
+			return
+		}
+		e.opts.OnError(fmt.Errorf("progress came for an unknown token"))
+		return
+	case methodInitialized:
+		if p != nil {
+			p.ready.Store(true)
+		}
+	}
+	if p == nil {
+		e.guardNotice(ctx, n, x)
+		return
+	}
+	p.notices.put(func(ctx context.Context) { e.guardNotice(ctx, n, x) })
+}
+
+func (e *Engine) guardNotice(ctx context.Context, n *era.Notice, x transport.Exchange) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.opts.OnError(panicError{n.Method, v, stack()})
+		}
+	}()
+	e.handler.Notice(ctx, n, x)
+}
+
+// Methods the engine itself knows.
+const (
+	methodInitialize  = "initialize"
+	methodInitialized = "notifications/initialized"
+	methodCancelled   = "notifications/cancelled"
+	methodProgress    = "notifications/progress"
+)
+
+// internalError is the answer that gives nothing away; the detail goes to OnError.
+func internalError() *era.Outcome {
+	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Internal error")}
+}

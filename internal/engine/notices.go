@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// notices runs the notification handlers of one peer, one at a time and in order. A goroutine exists only while there
+// is something to run.
+type notices struct {
+	start func(func()) // runs a function on a goroutine that the peer's Close waits for
+
+	mu     sync.Mutex
+	queue  []func(context.Context)
+	busy   bool
+	closed bool
+	seq    uint64 // of the last notification put in
+	done   uint64 // of the last one whose handler has returned
+	wake   chan struct{}
+}
+
+// most bounds what may wait for a slow handler. A peer that sends more loses the newest, and is told nothing: no
+// notification is ever answered.
+const mostNotices = 10000
+
+// inNotice marks the context of a notification handler.
+type inNotice struct{}
+
+func (q *notices) put(run func(context.Context)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || len(q.queue) >= mostNotices {
+		return
+	}
+	q.queue = append(q.queue, run)
+	q.seq++
+	if !q.busy {
+		q.busy = true
+		q.start(q.drain)
+	}
+}
+
+func (q *notices) drain() {
+	ctx := context.WithValue(context.Background(), inNotice{}, q)
+	for {
+		q.mu.Lock()
+		if len(q.queue) == 0 {
+			q.busy = false
+			q.mu.Unlock()
+			return
+		}
+		run := q.queue[0]
+		q.queue[0] = nil
+		q.queue = q.queue[1:]
+		q.mu.Unlock()
+		run(ctx)
+		q.mu.Lock()
+		q.done++
+		if q.wake != nil {
+			close(q.wake)
+			q.wake = nil
+		}
+		q.mu.Unlock()
+	}
+}
+
+func (q *notices) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.done += uint64(len(q.queue))
+	q.queue = nil
+}
+
+// mark returns how many notifications have come so far.
+func (q *notices) mark() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.seq
+}
+
+// patience bounds how long a notification handler that does not return can hold back the answer that came after its
+// notification.
+const patience = time.Second
+
+// await returns when the handlers of all notifications up to mark have returned. A call made inside a handler does not
+// wait for that handler.
+func (q *notices) await(ctx context.Context, mark uint64) {
+	if ctx.Value(inNotice{}) == q {
+		return
+	}
+	var timeout <-chan time.Time
+	for {
+		q.mu.Lock()
+		if q.done >= mark {
+			q.mu.Unlock()
+			return
+		}
+		if q.wake == nil {
+			q.wake = make(chan struct{})
+		}
+		wake := q.wake
+		q.mu.Unlock()
+		if timeout == nil {
+			timer := time.NewTimer(patience)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-wake:
+		case <-timeout:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// CallOptions says how long a call may take and who hears of it meanwhile.
+type CallOptions struct {
+	Timeout         time.Duration // from sending, or from the last progress where ResetOnProgress is set; 0 means none
+	Total           time.Duration // hard limit that nothing resets; 0 means none
+	ResetOnProgress bool
+	OnProgress      func(params json.RawMessage) // on the caller's goroutine, in order, before the answer
+	OnMessage       func(m *jsonrpc.Message)     // every other message that belongs to the call, where the wire says so
+	Codec           era.Codec                    // nil means the peer's
+	Opening         bool
+}
+
+// pending is one request of this side that waits for its answer.
+type pending struct {
+	out   *era.Outgoing
+	codec era.Codec
+	opts  *CallOptions
+	wake  chan struct{} // one place; filled when something was put in
+
+	mu       sync.Mutex
+	timer    *time.Timer
+	progress []json.RawMessage
+	answer   *jsonrpc.Message
+	err      error
+	mark     uint64 // notifications that came before the answer
+	inline   bool   // the caller's own goroutine reads the stream
+}
+
+// mostProgress bounds the progress notifications that wait for a slow callback; the older ones go first.
+const mostProgress = 1000
+
+// Call sends a request and waits for its answer. Errors are those of the wire, of the context, or a local time limit; an
+// error that the peer answers is part of the outcome.
+func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgoing, o CallOptions) (*era.Outcome, error) {
+	codec := o.Codec
+	if codec == nil {
+		if codec = p.Codec(); codec == nil {
+			return nil, mcp.CodeNotConnected
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	w := &pending{out: out, codec: codec, opts: &o, wake: make(chan struct{}, 1), inline: !via.Shared()}
+	if err := p.expect(w); err != nil {
+		return nil, err
+	}
+	callCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := w.bound(cancel)
+	defer stop()
+	outcome, err := p.exchange(callCtx, via, w)
+	p.forgetPending(w)
+	if err != nil && callCtx.Err() != nil && w.unanswered() {
+		err = context.Cause(callCtx)
+		p.abandon(ctx, via, w, err)
+	}
+	return outcome, err
+}
+
+// expect gives the request its id and enters it into the table of those that wait.
+func (p *Peer) expect(w *pending) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed != nil {
+		return p.closed
+	}
+	if w.out.ID.IsZero() {
+		p.lastID++
+		if prefix := p.engine.opts.IDPrefix; prefix != "" {
+			w.out.ID = jsonrpc.StringID(fmt.Sprintf("%s%d", prefix, p.lastID))
+		} else {
+			w.out.ID = jsonrpc.IntID(p.lastID)
+		}
+	}
+	if _, taken := p.pending[w.out.ID]; taken {
+		return fmt.Errorf("id %s is in use by another call", w.out.ID)
+	}
+	if w.out.Token == nil && (w.opts.OnProgress != nil || w.opts.ResetOnProgress) {
+		w.out.Token = w.out.ID.Raw()
+	}
+	p.pending[w.out.ID] = w
+	return nil
+}
+
+func (p *Peer) forgetPending(w *pending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pending[w.out.ID] == w {
+		delete(p.pending, w.out.ID)
+	}
+}
+
+// exchange sends the request, runs the callbacks and returns the decoded answer.
+func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending) (*era.Outcome, error) {
+	buf := scratch.Get().(*[]byte)
+	frame, err := w.codec.AppendCall((*buf)[:0], w.out)
+	if err != nil {
+		giveBack(buf)
+		return nil, err
+	}
+	*buf = frame
+	elsewhere, err := via.Exchange(ctx, transport.Outbound{
+		Frame: frame, Kind: jsonrpc.KindRequest, ID: w.out.ID, Method: w.out.Method,
+		Headers: w.codec.CallHeaders(w.out), Opening: w.opts.Opening,
+	})
+	giveBack(buf)
+	w.mu.Lock()
+	w.inline = false
+	w.mu.Unlock()
+	var status *transport.StatusError
+	if errors.As(err, &status) && status.Message != nil && w.unanswered() {
+		outcome, derr := w.codec.DecodeOutcome(w.out, status.Message)
+		return outcome, errors.Join(derr, nil)
+	}
+	if err != nil && w.unanswered() {
+		return nil, err
+	}
+	return p.await(ctx, w, elsewhere)
+}
+
+// await runs callbacks until the answer is there.
+func (p *Peer) await(ctx context.Context, w *pending, elsewhere bool) (*era.Outcome, error) {
+	for {
+		w.runProgress()
+		w.mu.Lock()
+		answer, err, mark, more := w.answer, w.err, w.mark, len(w.progress) > 0
+		w.mu.Unlock()
+		switch {
+		case more:
+			continue
+		case answer != nil:
+			p.notices.await(ctx, mark)
+			return w.codec.DecodeOutcome(w.out, answer)
+		case err != nil:
+			return nil, err
+		case !elsewhere:
+			return nil, transport.ErrCut
+		}
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// runProgress hands over the progress that has come, in order.
+func (w *pending) runProgress() {
+	w.mu.Lock()
+	items := w.progress
+	w.progress = nil
+	w.mu.Unlock()
+	for _, params := range items {
+		w.opts.OnProgress(params)
+	}
+}
+
+func (w *pending) unanswered() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.answer == nil
+}
+
+// fail ends the wait with an error of this side.
+func (w *pending) fail(err error) {
+	w.mu.Lock()
+	if w.answer == nil && w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.signal()
+}
+
+func (w *pending) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// settle gives an answer to the call that waits for it.
+func (p *Peer) settle(m *jsonrpc.Message, x transport.Exchange) {
+	id := m.ID
+	if id.IsZero() {
+		id = x.Related() // an error without id on the stream of one request is about that request
+	}
+	p.mu.Lock()
+	w := p.pending[id]
+	delete(p.pending, id)
+	p.mu.Unlock()
+	if w == nil {
+		p.engine.opts.OnError(fmt.Errorf("an answer came for id %s, which no call waits for", m.ID))
+		return
+	}
+	w.mu.Lock()
+	w.answer, w.mark = m, p.notices.mark()
+	w.mu.Unlock()
+	w.signal()
+}
+
+// progress hands a progress notification to its call, and tells whether there is one.
+func (p *Peer) progress(n *era.Notice, x transport.Exchange) bool {
+	token, _ := n.Message.Lifted(era.LiftProgressToken)
+	p.mu.Lock()
+	var w *pending
+	if id, err := jsonrpc.ParseID(token); err == nil {
+		w = p.pending[id] // a token of ours is the id
+	}
+	if w == nil || string(w.out.Token) != string(token) {
+		w = p.byToken(token)
+	}
+	p.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	if w.timer != nil && w.opts.ResetOnProgress {
+		w.timer.Reset(w.opts.Timeout)
+	}
+	own := w.inline && x.Related() == w.out.ID
+	if w.opts.OnProgress != nil && !own {
+		if len(w.progress) >= mostProgress {
+			w.progress = w.progress[1:]
+		}
+		w.progress = append(w.progress, n.Params)
+	}
+	w.mu.Unlock()
+	switch {
+	case w.opts.OnProgress == nil:
+	case own:
+		w.opts.OnProgress(n.Params)
+	default:
+		w.signal()
+	}
+	return true
+}
+
+// byToken finds a call whose caller chose the token; p.mu is held.
+func (p *Peer) byToken(token []byte) *pending {
+	for _, w := range p.pending {
+		if w.out.Token != nil && string(w.out.Token) == string(token) {
+			return w
+		}
+	}
+	return nil
+}
+
+// bound starts the time limits of a call; stop ends them.
+func (w *pending) bound(cancel context.CancelCauseFunc) (stop func()) {
+	var total *time.Timer
+	if d := w.opts.Timeout; d > 0 {
+		timeout := timeoutError(w.out.Method, d)
+		w.mu.Lock()
+		w.timer = time.AfterFunc(d, func() { cancel(timeout) })
+		w.mu.Unlock()
+	}
+	if d := w.opts.Total; d > 0 && (w.opts.Timeout == 0 || d < w.opts.Timeout || w.opts.ResetOnProgress) {
+		total = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
+	}
+	return func() {
+		w.mu.Lock()
+		if w.timer != nil {
+			w.timer.Stop()
+		}
+		w.mu.Unlock()
+		if total != nil {
+			total.Stop()
+		}
+	}
+}
+
+// farewell bounds the sending of a cancellation.
+const farewell = 5 * time.Second
+
+// abandon tells the peer that nobody waits any more, in the form of the era and the wire. An initialize is never
+// cancelled, and where each exchange has its own stream the end of the stream is the cancellation, if the era says so.
+func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending, cause error) {
+	if w.opts.Opening || (w.codec.Traits().CancelsByClose && !via.Shared()) {
+		return
+	}
+	params := append([]byte(`{"requestId":`), w.out.ID.Raw()...)
+	params = append(params, `,"reason":`...)
+	params = jsonrpc.AppendString(params, cause.Error())
+	params = append(params, '}')
+	p.running.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		if err := p.Send(ctx, via, w.codec, &era.Notice{Method: methodCancelled, Params: params}); err != nil {
+			p.engine.opts.OnError(fmt.Errorf("cancel %s: %w", w.out.Method, err))
+		}
+	})
+}
+
+// Send sends a notification by an exchanger.
+func (p *Peer) Send(ctx context.Context, via transport.Exchanger, codec era.Codec, n *era.Notice) error {
+	buf := scratch.Get().(*[]byte)
+	defer giveBack(buf)
+	frame, err := codec.AppendNotice((*buf)[:0], n)
+	if err != nil {
+		return err
+	}
+	*buf = frame
+	_, err = via.Exchange(ctx, transport.Outbound{Frame: frame, Kind: jsonrpc.KindNotification, Method: n.Method, Headers: codec.NoticeHeaders(n)})
+	return err
+}
+
+func timeoutError(method string, after time.Duration) error {
+	return mcp.Errorf(mcp.CodeRequestTimeout, "no answer to %s within %s", method, after)
+}

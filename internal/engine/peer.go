@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Peer is what is kept of one process, session or connection: the calls in both directions and, on the legacy era, what
+// the handshake said. Its methods may be called concurrently.
+type Peer struct {
+	engine    *Engine
+	outlet    transport.Outlet
+	SessionID string
+	Principal *mcp.Principal
+
+	ready   atomic.Bool  // the handshake is complete: unsolicited messages may go out
+	level   atomic.Value // mcp.Level that the peer has set
+	notices notices
+	box     mailbox // changes on their way to a legacy peer
+	running sync.WaitGroup
+
+	mu        sync.Mutex
+	codec     era.Codec    // of the handshake; nil before it
+	envelope  era.Envelope // what the handshake said
+	incoming  map[jsonrpc.ID]*Incoming
+	active    int
+	queue     []*Incoming
+	pending   map[jsonrpc.ID]*pending
+	resources map[string]bool // legacy subscriptions, by URI
+	lastID    int64
+	closed    error
+	emptied   chan struct{} // closed when incoming becomes empty, for Drain
+}
+
+var _ transport.Peer = (*Peer)(nil)
+
+func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
+	p := &Peer{
+		engine: e, outlet: spec.Outlet, codec: spec.Codec, SessionID: spec.SessionID, Principal: spec.Principal,
+		incoming: make(map[jsonrpc.ID]*Incoming), pending: make(map[jsonrpc.ID]*pending),
+	}
+	p.notices.start = p.running.Go
+	p.box.deliver = p.Notify
+	p.box.failed = func(err error) { e.opts.OnError(fmt.Errorf("announce a change: %w", err)) }
+	return p
+}
+
+// Codec returns the codec of the handshake, or nil while there was none.
+func (p *Peer) Codec() era.Codec {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.codec
+}
+
+// SetCodec settles the revision of a connection that this side has opened.
+func (p *Peer) SetCodec(c era.Codec) {
+	p.mu.Lock()
+	p.codec = c
+	p.mu.Unlock()
+}
+
+// Ready tells whether the handshake is complete.
+func (p *Peer) Ready() bool { return p.ready.Load() }
+
+// SetLevel sets the least level of the log messages this peer wants.
+func (p *Peer) SetLevel(l mcp.Level) { p.level.Store(l) }
+
+// Level returns the level the peer has set, and whether it has set one.
+func (p *Peer) Level() (mcp.Level, bool) {
+	l, ok := p.level.Load().(mcp.Level)
+	return l, ok
+}
+
+// register enters a request into the in-flight table, and the first time takes up what a handshake says. It returns a
+// refusal for an id in use and for a second handshake.
+func (p *Peer) register(in *Incoming) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed != nil {
+		return &era.Refusal{Err: mcp.Errorf(mcp.CodeInternal, "the session has ended")}
+	}
+	if _, taken := p.incoming[in.ID()]; taken {
+		return &era.Refusal{Row: 2, Err: mcp.Errorf(mcp.CodeInvalidRequest, "id %s is in use by a request that still runs", in.ID())}
+	}
+	if in.Method() == methodInitialize {
+		if p.envelope.ClientInfo != nil {
+			return &era.Refusal{Row: 2, Err: mcp.Errorf(mcp.CodeInvalidRequest, "the session is initialized already; close it to begin anew")}
+		}
+		p.codec = in.Codec
+		p.greeted(in.Call.Params())
+	}
+	if in.Codec.Traits().Handshake {
+		in.Envelope = p.envelope
+	}
+	p.incoming[in.ID()] = in
+	return nil
+}
+
+// greeted keeps what an initialize request says of the client.
+func (p *Peer) greeted(params json.RawMessage) {
+	p.envelope.ClientInfo, _ = jsonrpc.Member(params, "clientInfo")
+	p.envelope.ClientCapabilities, _ = jsonrpc.Member(params, "capabilities")
+	if p.envelope.ClientInfo == nil {
+		p.envelope.ClientInfo = json.RawMessage("{}")
+	}
+}
+
+// Envelope returns what the handshake said of the client.
+func (p *Peer) Envelope() era.Envelope {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.envelope
+}
+
+type entry uint8
+
+const (
+	entered entry = iota
+	queued
+	refused
+)
+
+// enter gives a request a place among the running ones, or in the queue.
+func (p *Peer) enter(in *Incoming, mayQueue bool) entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.engine.opts
+	switch {
+	case o.MaxInFlight < 0 || p.active < o.MaxInFlight:
+		p.active++
+		in.counted = true
+		return entered
+	case mayQueue && (o.MaxQueued < 0 || len(p.queue) < o.MaxQueued):
+		p.queue = append(p.queue, in)
+		return queued
+	}
+	return refused
+}
+
+// unregister takes a request out of the tables and starts the next one in the queue.
+func (p *Peer) unregister(in *Incoming) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.incoming[in.ID()] == in {
+		delete(p.incoming, in.ID())
+	}
+	if p.emptied != nil && len(p.incoming) == 0 {
+		close(p.emptied)
+		p.emptied = nil
+	}
+	if !in.counted {
+		return
+	}
+	p.active--
+	if len(p.queue) == 0 || p.closed != nil {
+		return
+	}
+	next := p.queue[0]
+	p.queue[0] = nil
+	p.queue = p.queue[1:]
+	p.active++
+	next.counted = true
+	next.spawn()
+}
+
+// cancelled ends the request that a cancellation names, and tells whether there was one.
+func (p *Peer) cancelled(n *era.Notice) bool {
+	raw, ok := n.Message.Lifted(era.LiftRequestID)
+	if !ok {
+		return true // optional in one revision, and then there is nothing to find
+	}
+	id, err := jsonrpc.ParseID(raw)
+	if err != nil {
+		p.engine.opts.OnError(fmt.Errorf("a cancellation came with a requestId that is no id"))
+		return true
+	}
+	p.mu.Lock()
+	in := p.incoming[id]
+	waiting := p.pending[id]
+	for i, q := range p.queue {
+		if q == in && in != nil {
+			p.queue = append(p.queue[:i:i], p.queue[i+1:]...)
+			defer in.Finish(nil) // it never ran: nobody else would give its id back
+			break
+		}
+	}
+	p.mu.Unlock()
+	if in != nil {
+		in.stop(ErrCancelled)
+		return true
+	}
+	return waiting == nil // a listen that the server ends is the caller's to see
+}
+
+// Close fails what waits for the peer and cancels what runs for it. It returns when all of it has ended, but waits for
+// handlers that ignore their context no longer than CloseGrace.
+func (p *Peer) Close(err error) {
+	if err == nil {
+		err = transport.ErrClosed
+	}
+	p.mu.Lock()
+	first := p.closed == nil
+	if first {
+		p.closed = err
+	}
+	incoming, waiting, queue := p.incoming, p.pending, p.queue
+	if first {
+		p.pending, p.queue = make(map[jsonrpc.ID]*pending), nil
+	}
+	p.mu.Unlock()
+	if first {
+		for _, in := range p.snapshot(incoming) {
+			in.stop(err)
+		}
+		for _, in := range queue {
+			in.Finish(nil)
+		}
+		for _, w := range waiting {
+			w.fail(err)
+		}
+		p.box.close()
+		p.notices.close()
+		p.engine.forget(p)
+	}
+	p.wait()
+}
+
+func (p *Peer) snapshot(m map[jsonrpc.ID]*Incoming) []*Incoming {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]*Incoming, 0, len(m))
+	for _, in := range m {
+		out = append(out, in)
+	}
+	return out
+}
+
+func (p *Peer) wait() {
+	done := make(chan struct{})
+	go func() { p.running.Wait(); close(done) }() // ends when the last handler does
+	timer := time.NewTimer(p.engine.opts.CloseGrace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		p.engine.opts.OnError(fmt.Errorf("a handler still runs %s after its context ended", p.engine.opts.CloseGrace))
+	}
+}
+
+// Drain ends the peer's listens gracefully and waits until its other requests have been answered, or ctx ends.
+func (p *Peer) Drain(ctx context.Context) {
+	p.engine.hub.endOf(p)
+	for {
+		p.mu.Lock()
+		if len(p.incoming) == 0 {
+			p.mu.Unlock()
+			break
+		}
+		if p.emptied == nil {
+			p.emptied = make(chan struct{})
+		}
+		emptied := p.emptied
+		p.mu.Unlock()
+		select {
+		case <-emptied:
+		case <-ctx.Done():
+			return
+		}
+	}
+	p.running.Wait() // the ids are free, the last answers are being written
+}
+
+// Idle tells whether nothing runs for the peer and nothing waits for it.
+func (p *Peer) Idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.incoming) == 0 && len(p.pending) == 0
+}
+
+// Notify sends an unsolicited notification: never before the handshake is complete, and only what the revision has.
+func (p *Peer) Notify(ctx context.Context, n *era.Notice) error {
+	codec := p.Codec()
+	if codec == nil || !codec.Traits().Unsolicited || !p.Ready() {
+		return transport.ErrUndeliverable
+	}
+	return sendNotice(ctx, p.outlet, codec, n)
+}
