@@ -110,7 +110,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(lines)
 	}
-	return print(stdout, peers, lines)
+	return printTable(stdout, peers, lines)
 }
 
 func selectRows(only *regexp.Regexp) []rows.Row {
@@ -131,8 +131,8 @@ func names(all []rows.Row) []string {
 	return out
 }
 
-// print writes the table: a median and a range over the rounds in each cell.
-func print(w io.Writer, peers []rows.Peer, lines []rows.Line) error {
+// printTable writes the table: a median and a range over the rounds in each cell.
+func printTable(w io.Writer, peers []rows.Peer, lines []rows.Line) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "work\t1.00 is")
 	for _, p := range peers {

@@ -10,9 +10,9 @@ import (
 	"github.com/rialto-mcp/rialto/bench/internal/rows"
 )
 
-func Example_print() {
+func Example_printTable() {
 	peers := []rows.Peer{{Name: "bare"}, {Name: "mcp-go"}}
-	err := print(os.Stdout, peers, []rows.Line{
+	err := printTable(os.Stdout, peers, []rows.Line{
 		{Work: "a call", Base: "bare", Aim: ">= 0.90", Cells: map[string]ratio.Summary{
 			"bare": {Median: 1, Min: 0.9, Max: 1.1}, "mcp-go": {Median: 0.25, Min: 0.2, Max: 0.3}}},
 		{Work: "allocations", Aim: "<= 12", Cells: map[string]ratio.Summary{"bare": {Median: 9}}},

@@ -51,21 +51,6 @@ func answers(t *testing.T, row Row, lab *Lab, p Peer) {
 	}
 }
 
-func TestBareAllocations(t *testing.T) {
-	handler, err := Peers()[0].handler(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Allocs(t.Context(), handler)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const limit = 12 // the limit must stay one: what an SDK may allocate, bare may not exceed
-	if got > limit {
-		t.Errorf("the bare handler makes %v allocations a call, more than %d", got, limit)
-	}
-}
-
 // counter is a meter that needs no machine: it answers from a list.
 type counter struct {
 	values []float64
