@@ -42,6 +42,7 @@ var tree = []row{
 	{"transport", []string{"jsonrpc", "mcp", "internal/era"}},
 	{"transport/internal/...", []string{"jsonrpc", "mcp", "transport"}},
 	{"internal/engine", []string{"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "transport"}},
+	{"internal/pipe", binding},
 	{"transport/stdio", binding},
 	{"transport/streamhttp", binding},
 	{"transport/httpsse", binding},
@@ -60,13 +61,14 @@ var tree = []row{
 }
 
 var (
-	// binding: a wire knows the Receiver it feeds and nothing above it, so never an era and never the engine.
-	binding = []string{"jsonrpc", "mcp", "state", "internal/sse", "internal/negotiate", "transport"}
+	// binding: a wire knows the Receiver it feeds and nothing above it, so never the engine; of the eras it knows the seam,
+	// to name the codec that an Exchange carries, and never one of the two.
+	binding = []string{"jsonrpc", "mcp", "state", "internal/sse", "internal/era", "internal/negotiate", "transport"}
 
 	// door: what server and client are built from; everything above them in the tree but the two eras.
 	door = []string{
 		"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "internal/sse",
-		"transport/...", "internal/engine",
+		"transport/...", "internal/engine", "internal/pipe",
 	}
 
 	// both: an extension has a server side and a client side and uses their public doors.
@@ -84,6 +86,9 @@ type fence struct{ from, to, why string }
 var fences = []fence{
 	{"internal/era/legacy", "internal/era/modern", "an era can be read and removed alone"},
 	{"internal/era/modern", "internal/era/legacy", "an era can be read and removed alone"},
+	{"internal/pipe", "internal/engine", "a wire feeds a Receiver and does not know what stands behind it"},
+	{"internal/pipe", "internal/era/legacy", "a wire asks internal/negotiate, never an era"},
+	{"internal/pipe", "internal/era/modern", "a wire asks internal/negotiate, never an era"},
 	{"server", "client", "a server is built without a client"},
 	{"client", "server", "a client is built without a server"},
 	{"transport/...", "internal/engine", "a wire feeds a Receiver and does not know what stands behind it"},
