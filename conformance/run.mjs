@@ -4,8 +4,10 @@
 //        node run.mjs client --command "CMD ARGS" --revision REV [--scenario NAME] [--out FOLDER] [--gaps FILE]
 //
 // A revision with a requirement set (2025-11-25, 2026-07-28) is run as that set, scenarios that do not count included;
-// an older one as all scenarios that apply to it. The server may still be starting: it gets 20 seconds to answer. The exit code is 0 when every failure is on the list and every entry
-// of the list fails, 1 when not, 2 when the suite could not be run or the command line is wrong.
+// an older one as all scenarios that apply to it. The server may still be starting: it gets 20 seconds to answer.
+//
+// The exit code is 0 when every failure is on the list and every entry of the list fails, 1 when not, 2 when the suite
+// could not be run or the command line is wrong.
 //
 // The suite needs Node 22; it is run with the Node that package.json installs, whatever runs this file.
 import { spawn } from 'node:child_process';

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,7 +57,7 @@ func TestPeersWithFixedEra(t *testing.T) {
 // TestNoServer demands that a refused connection is a report, not a broken driver.
 func TestNoServer(t *testing.T) {
 	NodePath(t)
-	target := Target{URL: "http://127.0.0.1:1/mcp"}
+	target := Target{URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", freePort(t))}
 	for _, driver := range Drivers() {
 		t.Run(driver.Name, func(t *testing.T) {
 			report := driver.Run(t, target, Plan{Steps: []Step{{Do: "list", Kind: "tools"}}})
