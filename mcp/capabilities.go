@@ -61,19 +61,19 @@ func (c ClientCapabilities) HasExtension(identifier string) bool {
 // [MissingCapability]. Settings are not compared, only presence.
 func (c ClientCapabilities) Missing(need ClientCapabilities) (ClientCapabilities, bool) {
 	var lack ClientCapabilities
-	any := false
+	found := false
 	if s := need.Sampling; s != nil {
 		if c.Sampling == nil || s.Tools != nil && c.Sampling.Tools == nil || s.Context != nil && c.Sampling.Context == nil {
-			lack.Sampling, any = s, true
+			lack.Sampling, found = s, true
 		}
 	}
 	if e := need.Elicitation; e != nil {
 		if e.AcceptsForm() && !c.Elicitation.AcceptsForm() || e.AcceptsURL() && !c.Elicitation.AcceptsURL() {
-			lack.Elicitation, any = e, true
+			lack.Elicitation, found = e, true
 		}
 	}
 	if need.Roots != nil && c.Roots == nil {
-		lack.Roots, any = need.Roots, true
+		lack.Roots, found = need.Roots, true
 	}
 	for id, settings := range need.Extensions {
 		if c.HasExtension(id) {
@@ -82,9 +82,9 @@ func (c ClientCapabilities) Missing(need ClientCapabilities) (ClientCapabilities
 		if lack.Extensions == nil {
 			lack.Extensions = rawMap{}
 		}
-		lack.Extensions[id], any = settings, true
+		lack.Extensions[id], found = settings, true
 	}
-	return lack, any
+	return lack, found
 }
 
 // ServerCapabilities says what a server offers.

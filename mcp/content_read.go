@@ -57,6 +57,7 @@ func newContent(kind string) Content {
 // as an object, which every revision understands.
 type blocks []Content
 
+// MarshalJSON implements json.Marshaler.
 func (b blocks) MarshalJSON() ([]byte, error) {
 	if len(b) == 1 {
 		return appendBlock(nil, b[0])
@@ -74,6 +75,7 @@ func (b blocks) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (b *blocks) UnmarshalJSON(in []byte) error {
 	if len(in) == 0 || in[0] != '[' {
 		*b = nil

@@ -18,11 +18,15 @@ type Error struct {
 	err     error
 }
 
-// Errorf makes an error. An operand of %w becomes its cause, which stays on this side: its text is part of the message
-// like that of any operand, so use [Error.Because] for a cause that is not for the peer.
+// Errorf makes an error. Operands of %w become its causes; their text is part of the message like that of any operand,
+// so use [Error.Because] for a cause that is not for the peer.
 func Errorf(code Code, format string, args ...any) *Error {
 	formatted := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: formatted.Error(), err: errors.Unwrap(formatted)}
+	made := &Error{Code: code, Message: formatted.Error(), err: errors.Unwrap(formatted)}
+	if _, several := formatted.(interface{ Unwrap() []error }); several {
+		made.err = formatted
+	}
+	return made
 }
 
 // Because answers a copy with a cause that is logged and found by errors.Is and errors.As, but never sent.

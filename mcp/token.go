@@ -29,10 +29,15 @@ func ParseToken(raw []byte) (Token, error) {
 	if isNull(raw) {
 		return Token{}, nil
 	}
-	if len(raw) > 0 && (raw[0] == '"' && jsontext.Value(raw).IsValid() || isInteger(raw)) {
+	if len(raw) > 0 && (isString(raw) || isInteger(raw)) {
 		return Token{raw: string(raw)}, nil
 	}
 	return Token{}, fmt.Errorf("a token must be a string or an integer, got %.40s", raw)
+}
+
+// isString leaves no room for white space around the string, which would make one token look like two.
+func isString(raw []byte) bool {
+	return raw[0] == '"' && raw[len(raw)-1] == '"' && jsontext.Value(raw).IsValid()
 }
 
 func isInteger(raw []byte) bool {
