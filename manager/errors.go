@@ -51,6 +51,13 @@ func (e *ConfigErrors) Add(v *Value, format string, args ...any) {
 	e.List = append(e.List, &ConfigError{File: v.doc.name, Line: line, Column: column, Key: v.Path(), Text: text})
 }
 
+// Join adds the errors of another list about the same file.
+func (e *ConfigErrors) Join(other *ConfigErrors) {
+	n := min(len(other.List), maxErrors-len(e.List))
+	e.List = append(e.List, other.List[:n]...)
+	e.More += len(other.List) - n + other.More
+}
+
 // Empty tells whether nothing was reported.
 func (e *ConfigErrors) Empty() bool { return len(e.List) == 0 }
 

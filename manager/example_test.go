@@ -44,10 +44,10 @@ func ExampleRead_errors() {
 }`
 	lookup := func(string) (string, bool) { return "", false }
 	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.Options{Lookup: lookup})
-	fmt.Println(f.Servers)
+	fmt.Println(f.Names, f.Servers)
 	fmt.Println(err)
 	// Output:
-	// [server "good" (stdio)]
+	// [good bad worse] [server "good" (stdio)]
 	// mcp.json:4:46: mcpServers.bad.env.TOKEN: server "bad": the variable TOKEN is not set; set it, or write ${TOKEN:-default}
 	// mcp.json:5:23: mcpServers.worse.type: this type of server is not known; write stdio, http or sse
 	// mcp.json:5:44: mcpServers.worse.args: this must be a list of texts, not text in quotes

@@ -44,6 +44,7 @@ const (
 type File struct {
 	Name    string   // as it was given to Read
 	Shape   Shape    // where the servers stood
+	Names   []string // of all entries, the ones with mistakes included, in the order of the file
 	Servers []Server // the entries without mistakes, in the order of the file
 	Inputs  []Input  // what a VS Code file asks its user for
 	Root    *Value   // the whole file with positions
@@ -103,6 +104,7 @@ func Read(r io.Reader, name string, opts Options) (*File, error) {
 	entries := f.find(opts, problems)
 	reader := newEntryReader(opts, problems)
 	for _, entry := range entries {
+		f.Names = append(f.Names, entry.name)
 		if s, ok := reader.server(entry); ok {
 			f.Servers = append(f.Servers, s)
 		}

@@ -38,7 +38,7 @@ func TestShapes(t *testing.T) {
 			for _, s := range f.Servers {
 				names = append(names, s.Name)
 			}
-			if got := strings.Join(names, " "); got != tc.servers || f.Shape != tc.shape {
+			if got := strings.Join(names, " "); got != tc.servers || got != strings.Join(f.Names, " ") || f.Shape != tc.shape {
 				t.Errorf("got %q in shape %q, want %q in %q", got, f.Shape, tc.servers, tc.shape)
 			}
 		})
@@ -149,6 +149,22 @@ func TestErrorsAreCapped(t *testing.T) {
 	}
 	if one, ok := errors.AsType[*ConfigError](err); !ok || one.Line != 1 || one.Key != "mcpServers.s0" {
 		t.Errorf("first error: %v", one)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	var a, b ConfigErrors
+	for i := range 15 {
+		a.List = append(a.List, &ConfigError{File: "f", Line: 30 - i, Column: 1, Text: "x"})
+		b.List = append(b.List, &ConfigError{File: "f", Line: 15 - i, Column: 1, Text: "y"})
+	}
+	b.More = 2
+	a.Join(&b)
+	if len(a.List) != 20 || a.More != 12 {
+		t.Errorf("%d errors and %d more", len(a.List), a.More)
+	}
+	if err := a.Err(); !strings.HasPrefix(err.Error(), "f:11:1: y\n") {
+		t.Errorf("not in the order of the file: %v", err)
 	}
 }
 

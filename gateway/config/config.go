@@ -1,0 +1,77 @@
+package config
+
+import (
+	"io"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// sectionKey is where the gateway's own settings stand.
+const sectionKey = "gateway"
+
+// maxServers bounds the entries of one file.
+const maxServers = 1000
+
+// Config is everything the gateway is told. It is not changed after it was read.
+type Config struct {
+	Listen         string   // host:port
+	Path           string   // of the endpoint, begins with '/'
+	AllowedHosts   []string // host or host:port
+	AllowedOrigins []string // scheme://host[:port], or null
+
+	Naming route.Naming // aliases of servers in Servers only
+
+	ConnectTimeout time.Duration // of one server
+	ListTimeout    time.Duration // of all lists of one server
+	CallTimeout    time.Duration // of one call without progress
+	TotalTimeout   time.Duration // of one call
+
+	PageSize   int  // entries of one page
+	RequireAll bool // a server that cannot be reached is fatal at start
+
+	Servers []manager.Server // in the order of the file, disabled ones included
+}
+
+// Default gives the settings of a file that sets none. It is the one place that knows them.
+func Default() *Config {
+	return &Config{
+		Listen:         "127.0.0.1:8421",
+		Path:           "/mcp",
+		Naming:         route.Naming{Mode: route.OnCollision, Separator: "__"},
+		ConnectTimeout: 15 * time.Second,
+		ListTimeout:    30 * time.Second,
+		CallTimeout:    time.Minute,
+		TotalTimeout:   10 * time.Minute,
+		PageSize:       1000,
+	}
+}
+
+// Options says how a file is read. The zero value is ready to use.
+type Options struct {
+	// Lookup and Input give the values of variables and inputs, as in [manager.Options].
+	Lookup func(name string) (value string, ok bool)
+	Input  func(id string) (value string, ok bool)
+}
+
+func (o Options) reader() manager.Options {
+	return manager.Options{Lookup: o.Lookup, Input: o.Input, Sections: []string{sectionKey}}
+}
+
+// ReadFile reads the configuration file at path. See [Read].
+func ReadFile(path string, opts Options) (*Config, error) {
+	f, err := manager.ReadFile(path, opts.reader())
+	return fromFile(f, err)
+}
+
+// Read reads a configuration; name stands for the file in errors.
+//
+// When the file as a whole or the gateway's section is wrong, the Config is nil: a gateway must not run with settings
+// other than its operator wrote. When only entries of servers are wrong, the Config holds the good ones and comes
+// together with the error: a gateway that starts goes on without the bad ones, one that reloads keeps what it has.
+// Errors about the content are [*manager.ConfigErrors].
+func Read(r io.Reader, name string, opts Options) (*Config, error) {
+	f, err := manager.Read(r, name, opts.reader())
+	return fromFile(f, err)
+}

@@ -1,0 +1,29 @@
+// Package config reads the gateway's configuration: the servers, read by package manager, and the gateway's own
+// section, which stands in the same file under the key "gateway". All of the section may be left out:
+//
+//	{
+//	  "gateway": {
+//	    "listen": "127.0.0.1:8421",      // host:port
+//	    "path": "/mcp",                  // of the endpoint
+//	    "allowedHosts": ["mcp.example"], // Host headers beside the loopback names
+//	    "allowedOrigins": [],            // Origin headers, such as https://app.example
+//	    "prefix": "collision",           // or always, never: when names get the prefix of their server
+//	    "separator": "__",               // between prefix and name
+//	    "maxNameLength": 0,              // of every tool and prompt name; 0 changes only what must be changed
+//	    "connectTimeout": "15s",
+//	    "listTimeout": "30s",
+//	    "callTimeout": "1m",             // without a sign of life
+//	    "totalTimeout": "10m",           // of one call, whatever happens
+//	    "pageSize": 1000,                // entries of one page of a list
+//	    "requireAll": false,             // true: do not start unless every server answers
+//	    "servers": {"issues": {"alias": "i"}}
+//	  },
+//	  "mcpServers": {"issues": {"url": "https://issues.example/mcp"}}
+//	}
+//
+// The section is strict: a key that is not known, or a value that cannot be used, is an error with its place. See
+// package route for what prefix, separator, maxNameLength and alias do.
+//
+// [Config.Marshal] writes the normal form: every setting with its value, default or not, secrets masked. Two files
+// that mean the same have the same normal form, and it can be read again.
+package config

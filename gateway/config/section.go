@@ -1,0 +1,193 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"strconv"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// fromFile adds the gateway's section to what the manager has read. err is the manager's.
+func fromFile(f *manager.File, err error) (*Config, error) {
+	if f == nil {
+		return nil, err
+	}
+	problems := &manager.ConfigErrors{}
+	c := Default()
+	s := &section{config: c, file: f, problems: problems}
+	if len(f.Names) > maxServers {
+		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
+	} else if v := f.Root.Member(sectionKey); v != nil {
+		s.object(v, s.settings())
+	}
+	broken := !problems.Empty()
+	if entries, ok := errors.AsType[*manager.ConfigErrors](err); ok {
+		problems.Join(entries)
+	}
+	if broken {
+		return nil, problems.Err()
+	}
+	c.Servers = f.Servers
+	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
+		_, usable := f.Server(server)
+		return !usable
+	})
+	return c, problems.Err()
+}
+
+// section reads the gateway's section into a Config.
+type section struct {
+	config   *Config
+	file     *manager.File
+	problems *manager.ConfigErrors
+}
+
+// setting is one key and what is done with its value.
+type setting struct {
+	key  string
+	read func(*manager.Value)
+}
+
+func (s *section) settings() []setting {
+	c := s.config
+	return []setting{
+		{"listen", s.text(&c.Listen, checkListen)},
+		{"path", s.text(&c.Path, checkPath)},
+		{"allowedHosts", s.texts(&c.AllowedHosts, checkHost)},
+		{"allowedOrigins", s.texts(&c.AllowedOrigins, checkOrigin)},
+		{"prefix", s.text((*string)(&c.Naming.Mode), func(mode string) error {
+			if mode == "" { // means the default in route, but is no way to write it
+				return errors.New("the mode is empty; write collision, always or never")
+			}
+			return route.Naming{Mode: route.Mode(mode)}.Validate(nil)
+		})},
+		{"separator", s.text(&c.Naming.Separator, func(separator string) error {
+			if separator == "" {
+				return errors.New("the separator is empty; write 1 to 4 of '_' and '-'")
+			}
+			return route.Naming{Separator: separator}.Validate(nil)
+		})},
+		{"maxNameLength", s.number(&c.Naming.MaxLength, func(n int) error { return route.Naming{MaxLength: n}.Validate(nil) })},
+		{"connectTimeout", s.duration(&c.ConnectTimeout)},
+		{"listTimeout", s.duration(&c.ListTimeout)},
+		{"callTimeout", s.duration(&c.CallTimeout)},
+		{"totalTimeout", s.duration(&c.TotalTimeout)},
+		{"pageSize", s.number(&c.PageSize, checkPageSize)},
+		{"requireAll", s.boolean(&c.RequireAll)},
+		{"servers", s.servers},
+	}
+}
+
+// object reads the members of v and reports keys that are not among the settings.
+func (s *section) object(v *manager.Value, settings []setting) {
+	if !s.is(v, manager.Object) {
+		return
+	}
+	byKey := make(map[string]setting, len(settings))
+	keys := make([]string, len(settings))
+	for i, one := range settings {
+		byKey[one.key], keys[i] = one, one.key
+	}
+	for _, child := range v.Children() {
+		if one, known := byKey[child.Name()]; known {
+			one.read(child)
+			continue
+		}
+		s.problems.Add(child, "this key is not known; %s", advice(child.Name(), keys))
+	}
+}
+
+// servers reads what the section says about single servers.
+func (s *section) servers(v *manager.Value) {
+	if !s.is(v, manager.Object) {
+		return
+	}
+	configured := make(map[string]bool, len(s.file.Names))
+	for _, name := range s.file.Names {
+		configured[name] = true
+	}
+	for _, child := range v.Children() {
+		if !configured[child.Name()] {
+			s.problems.Add(child, "there is no server of this name in the file; %s", advice(child.Name(), s.file.Names))
+			continue
+		}
+		var alias string
+		s.object(child, []setting{{"alias", s.text(&alias, func(alias string) error { return s.alias(child.Name(), alias) })}})
+	}
+}
+
+// alias adds an alias when it stands beside those before it.
+func (s *section) alias(server, alias string) error {
+	aliases := maps.Clone(s.config.Naming.Aliases)
+	if aliases == nil {
+		aliases = map[string]string{}
+	}
+	aliases[server] = alias
+	if err := (route.Naming{Aliases: aliases}).Validate(s.file.Names); err != nil {
+		return err
+	}
+	s.config.Naming.Aliases = aliases
+	return nil
+}
+
+func (s *section) is(v *manager.Value, kind manager.Kind) bool {
+	if v.Kind() != kind {
+		s.problems.Add(v, "this must be %s, not %s", kind, v.Kind())
+	}
+	return v.Kind() == kind
+}
+
+func (s *section) check(v *manager.Value, err error) bool {
+	if err != nil {
+		s.problems.Add(v, "%s", err.Error())
+	}
+	return err == nil
+}
+
+func (s *section) text(to *string, check func(string) error) func(*manager.Value) {
+	return func(v *manager.Value) {
+		if s.is(v, manager.Text) && s.check(v, check(v.Text())) {
+			*to = v.Text()
+		}
+	}
+}
+
+func (s *section) texts(to *[]string, check func(string) error) func(*manager.Value) {
+	return func(v *manager.Value) {
+		if !s.is(v, manager.List) {
+			return
+		}
+		for _, child := range v.Children() {
+			if s.is(child, manager.Text) && s.check(child, check(child.Text())) {
+				*to = append(*to, child.Text())
+			}
+		}
+	}
+}
+
+func (s *section) number(to *int, check func(int) error) func(*manager.Value) {
+	return func(v *manager.Value) {
+		if !s.is(v, manager.Number) {
+			return
+		}
+		n, err := strconv.Atoi(v.Text())
+		if err != nil {
+			err = errors.New("this must be a whole number")
+		} else {
+			err = check(n)
+		}
+		if s.check(v, err) {
+			*to = n
+		}
+	}
+}
+
+func (s *section) boolean(to *bool) func(*manager.Value) {
+	return func(v *manager.Value) {
+		if s.is(v, manager.Boolean) {
+			*to = v.Text() == "true"
+		}
+	}
+}
