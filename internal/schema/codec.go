@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -155,6 +156,12 @@ func (c *Codec) Encode(v any) (stdjson.RawMessage, error) {
 	return raw, nil
 }
 
+var (
+	errRange    = errors.New("out of range")
+	errInteger  = errors.New("not an integer")
+	errDuration = errors.New("not a duration like 1m30s")
+)
+
 const maxDuration = 2_499_999 * time.Hour
 
 func writeDuration(enc *jsontext.Encoder, d time.Duration) error {
@@ -166,14 +173,17 @@ func writeDuration(enc *jsontext.Encoder, d time.Duration) error {
 
 func readDuration(dec *jsontext.Decoder, d *time.Duration) error {
 	if dec.PeekKind() != '"' {
-		return errors.ErrUnsupported // the default reports the kind
+		return errDuration // the default would take a number
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
 	}
 	if *d, err = time.ParseDuration(tok.String()); err != nil {
-		return errors.New("not a duration like 1m30s")
+		return errDuration
+	}
+	if *d > maxDuration || *d < -maxDuration {
+		return errRange // Encode could not write it back
 	}
 	return nil
 }
@@ -189,9 +199,6 @@ func readTime(dec *jsontext.Decoder, t *time.Time) error {
 	*t, err = parseDateTime(tok.String())
 	return err
 }
-
-// errRange marks a number that its Go type cannot hold.
-var errRange = errors.New("out of range")
 
 // readInteger sees every value and takes those that are numbers bound for an integer.
 func readInteger(dec *jsontext.Decoder, target any) error {
@@ -228,7 +235,7 @@ func toInteger(text string) (*big.Int, error) {
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok || !r.IsInt() {
-		return nil, errors.New("not an integer")
+		return nil, errInteger
 	}
 	return r.Num(), nil
 }
@@ -238,19 +245,19 @@ func decodeError(err error) error {
 	if !ok {
 		return violation("", "json", "is not valid JSON")
 	}
-	path := string(semantic.JSONPointer)
-	if errors.Is(err, errRange) || semantic.JSONKind == '0' && isNumeric(semantic.GoType) {
-		return violation(path, "range", "is a number the type "+semantic.GoType.String()+" cannot hold")
+	path, kind := string(semantic.JSONPointer), "the wanted kind"
+	if t := semantic.GoType; t != nil && t.Kind() != reflect.Interface {
+		kind = t.String()
 	}
-	kind := "the wanted kind"
-	if semantic.GoType != nil {
-		kind = semantic.GoType.String()
+	switch {
+	case errors.Is(err, errInteger):
+		return violation(path, "type", "must be an integer")
+	case errors.Is(err, errDuration):
+		return violation(path, "type", "must be a duration like 1m30s")
+	case errors.Is(err, errRange), errors.Is(err, strconv.ErrRange):
+		return violation(path, "range", "lies outside what can be held here")
 	}
 	return violation(path, "type", "cannot be read as "+kind)
-}
-
-func isNumeric(t reflect.Type) bool {
-	return t != nil && (integer(t.Kind()) != nil || t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64)
 }
 
 // RootIsObject reports whether the type of a schema's root is exactly "object".

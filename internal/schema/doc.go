@@ -36,8 +36,8 @@
 //   - An integer may be written 1.0 or 1e0. Sized integers carry their bounds.
 //   - A type that meets itself becomes a $ref into $defs.
 //
-// Three things a schema cannot promise are told by Decode as a [*ValidationError] too: a number beyond 64 bits (rule
-// "range"), and a string or value that a type's own method refuses (rule "type").
+// What a schema cannot promise is told by Decode as a [*ValidationError] too: a number beyond 64 bits or a sum of
+// units beyond the longest duration (rule "range"), and what a type's own method refuses (rule "type").
 //
 // The tag `jsonschema` describes a field. A text is its description. A text that begins with WORD= is a list of
 // settings, see [ForType].

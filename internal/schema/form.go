@@ -212,7 +212,7 @@ func (f *Form) ApplyDefaults(content json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, violation("", "type", "must be an object")
 	}
-	out := trimmed[:len(trimmed)-1 : len(trimmed)-1] // without its brace, and never written through
+	out := trimmed[: len(trimmed)-1 : len(trimmed)-1] // without its brace, and never written through
 	empty := len(members) == 0
 	for _, d := range f.defaults {
 		if _, there := members.get(d.name); there {

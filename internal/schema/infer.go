@@ -202,7 +202,9 @@ func own(t reflect.Type) (object, error) {
 	return members, nil
 }
 
-func hasOwnForm(t reflect.Type) bool { return implements(t, jsonMethods...) || implements(t, textMethods...) }
+func hasOwnForm(t reflect.Type) bool {
+	return implements(t, jsonMethods...) || implements(t, textMethods...)
+}
 
 func implements(t reflect.Type, interfaces ...reflect.Type) bool {
 	for _, i := range interfaces {
