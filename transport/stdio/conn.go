@@ -1,0 +1,114 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Options configures Open. The zero value is ready to use.
+type Options struct {
+	// MaxFrameBytes bounds one incoming frame. Zero means 10 MiB; negative means no bound.
+	MaxFrameBytes int64
+
+	// FlushTimeout is how long Close waits for the peer to take what was written. Zero means 2 s.
+	FlushTimeout time.Duration
+}
+
+// Open returns a connection that reads lines from in and writes lines to out, which on a server are os.Stdin and
+// os.Stdout.
+//
+// After in has ended, Read returns io.EOF and Write still works, so that what was read can be answered. Write returns
+// when the frame has left or waits behind another write; a failure then answers a later Write. Close sends what waits
+// first. It closes in and out where they have a Close method, save the process's own three descriptors. The package
+// comment says what of a waiting Read can be interrupted.
+func Open(in io.Reader, out io.Writer, opts Options) transport.Conn {
+	if opts.FlushTimeout <= 0 {
+		opts.FlushTimeout = 2 * time.Second
+	}
+	return open(ownReader(in), ownWriter(out), opts)
+}
+
+// pipe is a connection over two byte streams.
+type pipe struct {
+	in     io.Reader
+	out    io.Writer
+	src    source
+	reader frameReader
+	writer frameWriter
+	grace  time.Duration
+
+	reading sync.Mutex // held by Read
+	closed  atomic.Bool
+	once    sync.Once
+	err     error // of Close
+}
+
+var _ transport.Conn = (*pipe)(nil)
+
+func open(in io.Reader, out io.Writer, opts Options) *pipe {
+	src := newSource(in)
+	return &pipe{
+		in: in, out: out, src: src,
+		reader: newFrameReader(src, opts.MaxFrameBytes),
+		writer: frameWriter{out: newSink(out)},
+		grace:  opts.FlushTimeout,
+	}
+}
+
+func (p *pipe) Read(ctx context.Context) ([]byte, error) {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	if p.closed.Load() {
+		return nil, transport.ErrClosed
+	}
+	return p.reader.next(ctx)
+}
+
+func (p *pipe) Write(ctx context.Context, frame []byte) error {
+	return p.writer.write(ctx, frame)
+}
+
+func (p *pipe) Close() error {
+	p.once.Do(func() { p.err = p.shut() })
+	return p.err
+}
+
+func (p *pipe) shut() error {
+	p.stopReading()
+	err := errors.Join(p.writer.close(p.grace), closeStream(p.out), closeStream(p.in))
+	if pump, ok := p.src.(*pumpSource); ok && canClose(p.in) {
+		pump.wait(p.grace)
+	}
+	return err
+}
+
+func (p *pipe) stopReading() {
+	p.closed.Store(true)
+	p.src.interrupt()
+}
+
+// canClose tells whether a stream is ours to close.
+func canClose(stream any) bool {
+	_, ok := stream.(io.Closer)
+	return ok && !isStandard(stream)
+}
+
+// closeStream closes a stream that is ours. In and out may be one and the same.
+func closeStream(stream any) error {
+	if !canClose(stream) {
+		return nil
+	}
+	err := stream.(io.Closer).Close()
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

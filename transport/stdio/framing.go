@@ -1,0 +1,154 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+const (
+	defaultLimit = 10 << 20 // bytes a frame
+	minBuffer    = 4 << 10  // a quiet connection holds this much
+	maxBuffer    = 64 << 10 // a busy one this much
+	startBytes   = 256      // of a refused frame, for logs
+)
+
+// frameReader cuts a source into lines. Its memory is bounded by the limit and the buffer, and each byte of a long line
+// is looked at once.
+type frameReader struct {
+	src   source
+	limit int64 // below zero: none
+
+	buf        []byte
+	start, end int    // what of buf is unread
+	long       []byte // the head of a line that did not fit into buf
+	skip       bool   // the rest of a refused line is being dropped
+	begun      bool   // a byte order mark has been looked for
+	err        error  // what ended the source
+}
+
+func newFrameReader(src source, limit int64) frameReader {
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	return frameReader{src: src, limit: limit, buf: make([]byte, minBuffer)}
+}
+
+// next returns the next line that is not empty, without its line end, in memory of its own. The last line counts
+// without a line end too. An error of ctx leaves everything in place for the next call.
+func (r *frameReader) next(ctx context.Context) ([]byte, error) {
+	for {
+		for r.start < r.end {
+			if frame, err := r.line(r.cut()); frame != nil || err != nil {
+				return frame, err
+			}
+		}
+		if r.err != nil {
+			return r.finish()
+		}
+		if err := r.fill(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// cut takes from the buffer up to the next line feed, which it drops, or all there is.
+func (r *frameReader) cut() (part []byte, ended bool) {
+	rest := r.buf[r.start:r.end]
+	at := bytes.IndexByte(rest, '\n')
+	if at < 0 {
+		r.start = r.end
+		return rest, false
+	}
+	r.start += at + 1
+	return rest[:at], true
+}
+
+// line takes a piece of a line and returns the frame it completes, if any.
+func (r *frameReader) line(part []byte, ended bool) ([]byte, error) {
+	if r.skip {
+		r.skip = !ended
+		return nil, nil
+	}
+	if ended && len(r.long) == 0 {
+		return r.frame(part)
+	}
+	r.long = append(r.long, part...)
+	if ended {
+		return r.takeLong()
+	}
+	// A carriage return at the end may belong to the line end.
+	if over := int64(len(r.long)) - r.limit; r.limit >= 0 && over > 0 && (over > 1 || r.long[len(r.long)-1] != '\r') {
+		err := r.tooLong(r.long)
+		r.long, r.skip = nil, true
+		return nil, err
+	}
+	return nil, nil
+}
+
+// takeLong turns the collected line into a frame. Large scratch space is given back.
+func (r *frameReader) takeLong() ([]byte, error) {
+	frame, err := r.frame(r.long)
+	r.long = r.long[:0]
+	if cap(r.long) > maxBuffer {
+		r.long = nil
+	}
+	return frame, err
+}
+
+// frame copies a whole line. It returns nil for an empty one.
+func (r *frameReader) frame(line []byte) ([]byte, error) {
+	if !r.begun {
+		r.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF")) // some shells put a byte order mark first
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(line) == 0 {
+		return nil, nil
+	}
+	if r.limit >= 0 && int64(len(line)) > r.limit {
+		return nil, r.tooLong(line)
+	}
+	frame := make([]byte, len(line))
+	copy(frame, line)
+	return frame, nil
+}
+
+func (r *frameReader) tooLong(line []byte) error {
+	return &transport.FrameError{
+		Limit: r.limit,
+		Text:  fmt.Sprintf("the message is longer than the limit of %d bytes; it was skipped, send a smaller one", r.limit),
+		Start: bytes.Clone(line[:min(len(line), startBytes)]),
+	}
+}
+
+// fill reads once. Only what ends the source for good is kept.
+func (r *frameReader) fill(ctx context.Context) error {
+	if r.end == len(r.buf) && len(r.buf) < maxBuffer {
+		r.buf = make([]byte, maxBuffer) // the last read filled it: there is more to come
+	}
+	r.start, r.end = 0, 0
+	n, err := r.src.read(ctx, r.buf)
+	r.end = n
+	if err == nil || n > 0 {
+		return nil
+	}
+	if ctx.Err() != nil || err == transport.ErrClosed {
+		return err
+	}
+	r.err = err
+	return nil
+}
+
+// finish hands over a last line without a line end, once, and then the error.
+func (r *frameReader) finish() ([]byte, error) {
+	if len(r.long) > 0 && r.err == io.EOF {
+		if frame, err := r.takeLong(); frame != nil || err != nil {
+			return frame, err
+		}
+	}
+	return nil, r.err
+}
