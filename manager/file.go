@@ -77,7 +77,7 @@ func ReadFile(path string, opts Options) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the configuration: %w", err)
 	}
-	defer r.Close() // only read from: nothing is lost when closing fails
+	defer func() { _ = r.Close() }() // only read from: nothing is lost when closing fails
 	return Read(r, path, opts)
 }
 
