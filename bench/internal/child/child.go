@@ -41,6 +41,7 @@ type Process struct {
 
 	cmd    *exec.Cmd
 	stderr *tail
+	ended  chan error // how it ended; nil on stdio, where the pipe is read first
 }
 
 // PID is the process id, for reading its memory.
@@ -57,12 +58,24 @@ func StartHTTP(program string, stateful bool) (*Process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	addr, err := p.stderr.waitAddr(10 * time.Second)
-	if err != nil {
+	p.ended = make(chan error, 1)
+	go func() { p.ended <- p.cmd.Wait() }() // ends with the process; Stop takes what it sends
+	if err := p.waitAddr(30 * time.Second); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", program, err), p.Stop())
 	}
-	p.Addr = addr
 	return p, nil
+}
+
+func (p *Process) waitAddr(limit time.Duration) error {
+	select {
+	case p.Addr = <-p.stderr.addr:
+		return nil
+	case err := <-p.ended:
+		p.ended <- err // for Stop
+		return fmt.Errorf("it ended before it listened; it said: %s", p.Stderr())
+	case <-time.After(limit):
+		return fmt.Errorf("no address within %v; it said: %s", limit, p.Stderr())
+	}
 }
 
 // StartStdio runs program with its standard input and output at hand.
@@ -81,6 +94,17 @@ func StartStdio(program string) (*Process, error) {
 	return p, p.cmd.Start()
 }
 
+// Guard kills the process when ctx ends or the limit has passed, which unblocks whoever waits for its answer. The function
+// it returns lifts the guard.
+func (p *Process) Guard(ctx context.Context, limit time.Duration) (lift func()) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	stop := context.AfterFunc(ctx, func() { p.cmd.Process.Kill() })
+	return func() {
+		stop()
+		cancel()
+	}
+}
+
 // Stop ends the process: standard input first, then SIGTERM, then SIGKILL after two seconds. How the process ended is
 // no error; that it did not end is.
 func (p *Process) Stop() error {
@@ -89,14 +113,18 @@ func (p *Process) Stop() error {
 	}
 	kill := time.AfterFunc(2*time.Second, func() { p.cmd.Process.Kill() })
 	defer kill.Stop()
-	if p.Addr != "" || p.In == nil {
+	var err error
+	if p.ended != nil {
 		p.cmd.Process.Signal(syscall.SIGTERM) // fails only when the process has ended
+		err = <-p.ended
+	} else {
+		err = p.cmd.Wait()
 	}
 	var exit *exec.ExitError
-	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return err
+	if errors.As(err, &exit) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Stderr returns the last lines that the process wrote to standard error.
@@ -129,15 +157,6 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.last = append([]byte(nil), t.last[len(t.last)-keep:]...)
 	}
 	return len(b), nil
-}
-
-func (t *tail) waitAddr(limit time.Duration) (string, error) {
-	select {
-	case addr := <-t.addr:
-		return addr, nil
-	case <-time.After(limit):
-		return "", fmt.Errorf("no address within %v; it said: %s", limit, t.text())
-	}
 }
 
 func (t *tail) text() string {

@@ -1,6 +1,11 @@
 package child
 
-import "testing"
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+)
 
 func TestParseRSS(t *testing.T) {
 	cases := []struct {
@@ -28,5 +33,33 @@ func TestTailFindsAddressAcrossWrites(t *testing.T) {
 	}
 	if got := <-out.addr; got != "127.0.0.1:8080" {
 		t.Errorf("address %q", got)
+	}
+}
+
+func TestGuardUnblocksAReader(t *testing.T) {
+	program, err := exec.LookPath("cat") // answers nothing until it is asked
+	if err != nil {
+		t.Skip("no cat on this system: ", err)
+	}
+	p, err := StartStdio(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer p.Guard(ctx, time.Hour)()
+	cancel()
+	if line, err := p.Out.ReadString('\n'); err == nil {
+		t.Errorf("read %q", line)
+	}
+}
+
+func TestAProgramThatCannotListenIsReported(t *testing.T) {
+	program, err := exec.LookPath("false")
+	if err != nil {
+		t.Skip("no false on this system: ", err)
+	}
+	if p, err := StartHTTP(program, false); err == nil {
+		t.Errorf("it listens on %s", p.Addr)
 	}
 }

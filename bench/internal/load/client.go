@@ -15,7 +15,7 @@ import (
 func Client(ctx context.Context, c echo.Caller, atOnce int, duration time.Duration) (float64, error) {
 	start := time.Now()
 	deadline := start.Add(duration)
-	ctx, cancel := context.WithDeadline(ctx, deadline.Add(grace))
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(Grace))
 	defer cancel()
 	var total atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

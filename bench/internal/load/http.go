@@ -38,6 +38,11 @@ func (h HTTP) Run(ctx context.Context, duration time.Duration) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
+	defer context.AfterFunc(ctx, func() {
+		for _, s := range senders {
+			s.conn.Close() // unblocks the sender
+		}
+	})()
 	start := time.Now()
 	deadline := start.Add(duration)
 	group, _ := errgroup.WithContext(ctx)
@@ -89,11 +94,11 @@ func newSender(ctx context.Context, addr string) (*sender, error) {
 	return &sender{conn: conn, reader: bufio.NewReaderSize(conn, 16<<10)}, nil
 }
 
-// grace is how long an answer may take beyond the end of a round before the round fails.
-const grace = 10 * time.Second
+// Grace is how long an answer may take beyond the end of a round before the round fails.
+const Grace = 30 * time.Second
 
 func (s *sender) until(deadline time.Time) error {
-	if err := s.conn.SetDeadline(deadline.Add(grace)); err != nil {
+	if err := s.conn.SetDeadline(deadline.Add(Grace)); err != nil {
 		return err
 	}
 	for s.count == 0 || time.Now().Before(deadline) {

@@ -45,7 +45,7 @@ func open(ctx context.Context, addr string, n int, request func(i int) string) (
 }
 
 func (s *sender) openStream(request string) error {
-	if err := s.conn.SetDeadline(time.Now().Add(grace)); err != nil {
+	if err := s.conn.SetDeadline(time.Now().Add(Grace)); err != nil {
 		return err
 	}
 	if _, err := s.conn.Write([]byte(request)); err != nil {

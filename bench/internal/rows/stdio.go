@@ -17,11 +17,12 @@ type stdioMeter struct {
 }
 
 func stdioRow(modern bool, inFlight int) opener {
-	return func(_ context.Context, lab *Lab, p Peer) (meter, error) {
+	return func(ctx context.Context, lab *Lab, p Peer) (meter, error) {
 		server, err := child.StartStdio(lab.programs[p.server])
 		if err != nil {
 			return nil, err
 		}
+		defer server.Guard(ctx, load.Grace)()
 		sender, err := load.NewStdio(server.In, server.Out, modern, inFlight)
 		if err != nil {
 			return nil, errors.Join(err, server.Stop())
@@ -31,6 +32,7 @@ func stdioRow(modern bool, inFlight int) opener {
 }
 
 func (m *stdioMeter) measure(ctx context.Context) (float64, error) {
+	defer m.server.Guard(ctx, m.lab.Duration+load.Grace)()
 	rate, err := m.load.Run(ctx, m.lab.Duration)
 	if err != nil {
 		return 0, fmt.Errorf("%w; the server said: %s", err, m.server.Stderr())
