@@ -172,6 +172,17 @@ func BenchmarkCallToolResultAppend(b *testing.B) {
 	}
 }
 
+func BenchmarkCallToolResultDecode(b *testing.B) {
+	wire := []byte(`{"content":[{"type":"text","text":"The weather in Oslo is fine, 21 degrees."}]}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		var out CallToolResult
+		if err := json.Unmarshal(wire, &out); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkListToolsDecode(b *testing.B) {
 	tool := Tool{Name: "forecast", Description: "d", InputSchema: stdjson.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}
 	wire, err := ListToolsResult{Tools: append(make([]Tool, 0, 51), repeat(tool, 51)...)}.AppendJSON(nil)

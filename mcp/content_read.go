@@ -21,19 +21,48 @@ func readContent(dec *jsontext.Decoder, out *Content) error {
 	return nil
 }
 
+// readInnerContent reads the blocks inside a tool result. The specification allows no tool use and no tool result
+// there; they are kept unread, so that a peer cannot nest them and make each level parse the ones below again.
+func readInnerContent(dec *jsontext.Decoder, out *Content) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*out = nil
+	if isNull(raw) {
+		return nil
+	}
+	if kind, _ := Meta(raw).Text("type"); kind == TypeToolUse || kind == TypeToolResult {
+		*out = keepContent(kind, stdjson.RawMessage(raw))
+	} else {
+		*out = ParseContent(stdjson.RawMessage(raw))
+	}
+	return nil
+}
+
 // ParseContent reads one valid JSON block. It never fails: what it cannot read becomes [*UnknownContent] with a copy of
 // the bytes, so that one odd block does not cost the reader the rest of a result.
 func ParseContent(raw stdjson.RawMessage) Content {
 	kind, _ := Meta(raw).Text("type")
 	if block := newContent(kind); block != nil {
-		if err := json.Unmarshal(raw, block); err == nil {
+		if err := block.UnmarshalJSON(raw); err == nil {
 			return block
 		}
 	}
+	return keepContent(kind, raw)
+}
+
+func keepContent(kind string, raw stdjson.RawMessage) *UnknownContent {
 	return &UnknownContent{Type: kind, Raw: append(stdjson.RawMessage(nil), raw...)}
 }
 
-func newContent(kind string) Content {
+// readable is a block that can be decoded into.
+type readable interface {
+	Content
+	stdjson.Unmarshaler
+}
+
+func newContent(kind string) readable {
 	switch kind {
 	case TypeText:
 		return new(TextContent)

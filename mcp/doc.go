@@ -33,7 +33,7 @@
 //	Errors                  code.go          Code: numbers and sentinels
 //	                        errors.go        Error and its constructors
 //	                        errors_data.go   readers for the data of named errors
-//	JSON                    json.go, append.go, lists.go, wire*.go
+//	JSON                    json.go, append.go, lists.go, wire*.go; broken.go: lists with broken elements
 //
 // # JSON
 //

@@ -5,6 +5,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -66,10 +67,10 @@ type tagged[T any] struct {
 }
 
 // unmarshalTagged decodes an object whose member "type" has to be want.
-func unmarshalTagged[T any](in []byte, want string, plain *T) error {
+func unmarshalTagged[T any](in []byte, want string, plain *T, opts json.Options) error {
 	var fresh T
 	wire := tagged[T]{Body: &fresh}
-	if err := json.Unmarshal(in, &wire, decodeOptions); err != nil {
+	if err := json.Unmarshal(in, &wire, opts); err != nil {
 		return err
 	}
 	if wire.Type != want {
@@ -93,10 +94,29 @@ func Member(raw []byte, name string) (stdjson.RawMessage, bool) {
 	return found, ok && scan == nil
 }
 
+// scanner is a decoder over bytes in memory. It reads them in place (a bytes.Buffer is not copied), never writes to them,
+// and holds on to none after release, so pooling it leaks nothing from one peer to the next.
+type scanner struct {
+	buf bytes.Buffer
+	dec jsontext.Decoder
+}
+
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+func (s *scanner) release() {
+	s.buf = bytes.Buffer{}
+	s.dec.Reset(&s.buf)
+	scanners.Put(s)
+}
+
 // eachMember walks the members of a raw object in order. value and member ("name":value as sent) alias raw.
-// It stops when visit answers false. The decoder reads raw in place (a bytes.Buffer is not copied) and never writes to it.
+// It stops when visit answers false.
 func eachMember(raw []byte, visit func(name string, value, member []byte) bool) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	s := scanners.Get().(*scanner)
+	defer s.release()
+	s.buf = *bytes.NewBuffer(raw)
+	s.dec.Reset(&s.buf)
+	dec := &s.dec
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err

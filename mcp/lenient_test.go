@@ -2,6 +2,7 @@ package mcp
 
 import (
 	stdjson "encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -77,6 +78,24 @@ func TestContentKinds(t *testing.T) {
 		if _, ok := result.Content[i].(*UnknownContent); !ok {
 			t.Errorf("block %d is %T, want it kept as unknown", i, result.Content[i])
 		}
+	}
+}
+
+// Tool results do not nest: what is inside one is kept, and reading stays linear however deep a peer goes.
+func TestToolResultsDoNotNest(t *testing.T) {
+	const depth = 2000
+	open, end := `{"type":"tool_result","toolUseId":"i","content":[`, `]}`
+	wire := strings.Repeat(open, depth) + strings.Repeat(end, depth)
+	outer, ok := ParseContent(stdjson.RawMessage(wire)).(*ToolResultContent)
+	if !ok || len(outer.Content) != 1 {
+		t.Fatalf("got %T", outer)
+	}
+	inner, ok := outer.Content[0].(*UnknownContent)
+	if !ok || inner.Type != TypeToolResult {
+		t.Errorf("inner block is %T", outer.Content[0])
+	}
+	if out, err := stdjson.Marshal(outer); err != nil || string(out) != wire {
+		t.Errorf("encoded differently: %d bytes, %v", len(out), err)
 	}
 }
 

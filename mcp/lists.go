@@ -52,3 +52,9 @@ func listOf[T any]() *json.Unmarshalers {
 		return err
 	})
 }
+
+// innerOptions are decodeOptions for the members of a tool result.
+var innerOptions = json.JoinOptions(decodeOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(readInnerContent),
+	lenientLists,
+)))

@@ -11,7 +11,7 @@ func (v TextContent) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *TextContent) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeText, (*plainTextContent)(v))
+	return unmarshalTagged(in, TypeText, (*plainTextContent)(v), decodeOptions)
 }
 
 type plainImageContent ImageContent
@@ -21,7 +21,7 @@ func (v ImageContent) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *ImageContent) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeImage, (*plainImageContent)(v))
+	return unmarshalTagged(in, TypeImage, (*plainImageContent)(v), decodeOptions)
 }
 
 type plainAudioContent AudioContent
@@ -31,7 +31,7 @@ func (v AudioContent) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *AudioContent) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeAudio, (*plainAudioContent)(v))
+	return unmarshalTagged(in, TypeAudio, (*plainAudioContent)(v), decodeOptions)
 }
 
 type plainResourceLink ResourceLink
@@ -41,7 +41,7 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *ResourceLink) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeResourceLink, (*plainResourceLink)(v))
+	return unmarshalTagged(in, TypeResourceLink, (*plainResourceLink)(v), decodeOptions)
 }
 
 type plainEmbeddedResource EmbeddedResource
@@ -51,7 +51,7 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return v.AppendJSON(ni
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *EmbeddedResource) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeResource, (*plainEmbeddedResource)(v))
+	return unmarshalTagged(in, TypeResource, (*plainEmbeddedResource)(v), decodeOptions)
 }
 
 type plainToolUseContent ToolUseContent
@@ -61,7 +61,7 @@ func (v ToolUseContent) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil)
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *ToolUseContent) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeToolUse, (*plainToolUseContent)(v))
+	return unmarshalTagged(in, TypeToolUse, (*plainToolUseContent)(v), decodeOptions)
 }
 
 type plainToolResultContent ToolResultContent
@@ -71,7 +71,7 @@ func (v ToolResultContent) MarshalJSON() ([]byte, error) { return v.AppendJSON(n
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *ToolResultContent) UnmarshalJSON(in []byte) error {
-	return unmarshalTagged(in, TypeToolResult, (*plainToolResultContent)(v))
+	return unmarshalTagged(in, TypeToolResult, (*plainToolResultContent)(v), innerOptions)
 }
 
 // MarshalJSON implements json.Marshaler.
