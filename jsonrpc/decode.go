@@ -271,6 +271,8 @@ func (env *envelope) judge(m *Message) error {
 			return refuse(env.id, `"id" must be a string or an integer`)
 		}
 		return env.call(m, raw, refuse)
+	case env.result.End != 0 && env.params.End != 0: // both would be lifted from, so nobody could say what belongs to which
+		return refuse(env.params, `a result has no "params"`)
 	case env.result.End != 0:
 		if m.ID.IsZero() {
 			return refuse(env.id, `a result needs the "id" of its request: a string or an integer`)

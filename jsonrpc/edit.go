@@ -83,6 +83,18 @@ func (m *Message) LeanParams(body, meta []int) json.RawMessage {
 	if m.Params == nil {
 		return nil
 	}
+	return m.lean(m.Params, body, meta)
+}
+
+// LeanResult is LeanParams for the result of a decoded answer. A result that is no object is returned as it is.
+func (m *Message) LeanResult(body, meta []int) json.RawMessage {
+	if m.Result == nil || m.body.End == 0 {
+		return m.Result
+	}
+	return m.lean(m.Result, body, meta)
+}
+
+func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage {
 	var cuts []Span
 	for _, i := range body {
 		if s := m.lifted[i]; s.End != 0 {
@@ -97,7 +109,7 @@ func (m *Message) LeanParams(body, meta []int) json.RawMessage {
 		}
 	}
 	if len(cuts) == 0 {
-		return m.Params
+		return whole
 	}
 	if metaCuts > 0 && metaCuts == countMembers(m.frame[m.meta.Start:m.meta.End]) {
 		cuts = slices.DeleteFunc(cuts, func(s Span) bool { return s.Start >= m.meta.Start && s.End <= m.meta.End })
@@ -110,7 +122,7 @@ func (m *Message) LeanParams(body, meta []int) json.RawMessage {
 		cuts[i].Start -= base
 		cuts[i].End -= base
 	}
-	return cut(make([]byte, 0, len(m.Params)), m.Params, cuts)
+	return cut(make([]byte, 0, len(whole)), whole, cuts)
 }
 
 func countMembers(obj []byte) int {

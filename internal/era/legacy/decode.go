@@ -1,0 +1,60 @@
+package legacy
+
+import (
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+var resultTypeMember = []int{era.LiftResultType}
+
+// DecodeOutcome implements era.Codec. A resultType that a peer adds all the same is dropped unread: nothing in this era
+// asks for input in a result.
+//
+// It fails with mcp.CodeInvalidResult when the result is no object, or when a tool call's has no content and is not the
+// task that was asked for.
+func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outcome, error) {
+	if m.Error != nil {
+		return &era.Outcome{Err: era.ReadError(m.Error)}, nil
+	}
+	if !era.IsObject(m.Result) {
+		return nil, invalidResult(out.Method, "the result must be a JSON object, got %.60s", m.Result)
+	}
+	result := m.LeanResult(resultTypeMember, nil)
+	var err *mcp.Error
+	switch out.Method {
+	case mcp.MethodCallTool:
+		result, err = c.toolResult(out, result)
+	case mcp.MethodElicit:
+		if content, ok := era.Find(result, "content"); ok && string(content) == "null" {
+			result = jsonrpc.Without(result, "content")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &era.Outcome{Result: result}, nil
+}
+
+// toolResult gives a result without content an empty one, since hosts index it. One that belongs to another family of
+// results is refused, but for the task that the call itself asked for.
+func (c *Codec) toolResult(out *era.Outgoing, result json.RawMessage) (json.RawMessage, *mcp.Error) {
+	for m := range era.Members(result) {
+		if m.Is("content") {
+			return result, nil
+		}
+	}
+	for m := range era.Members(result) {
+		if m.Is("task") {
+			if _, asked := era.Find(out.Params, "task"); asked && c.traits.Tasks {
+				return result, nil
+			}
+		}
+		if m.Is("task") || m.Is("inputRequests") || m.Is("requestState") {
+			return nil, invalidResult(out.Method, "it has no content but a member %s, which nobody asked for", m.Name)
+		}
+	}
+	return jsonrpc.AddMembers(nil, result, []byte(`"content":[]`)), nil
+}
