@@ -129,6 +129,11 @@ func (c Command) prepare() (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Dir != "" {
+		if _, err := os.Stat(c.Dir); err != nil { // the system would blame the program
+			return nil, &StartError{Path: c.Path, Err: fmt.Errorf("working directory: %w", err)}
+		}
+	}
 	cmd := exec.Command(path, c.Args...)
 	cmd.Env, cmd.Dir = env, c.Dir
 	if err := setAttributes(cmd); err != nil {

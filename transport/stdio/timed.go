@@ -52,7 +52,9 @@ type deadline struct {
 func (d *deadline) kick() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.set(longAgo) // fails only on a closed file, where nothing is under way
+	if !d.dead { // what follows kill is not to be disturbed by a context that ends late
+		d.set(longAgo) // fails only on a closed file, where nothing is under way
+	}
 }
 
 // kill interrupts for good.

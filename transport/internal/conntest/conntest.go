@@ -55,6 +55,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("EOF after the other side closed", func(t *testing.T) {
 		CheckGoroutines(t)
 		near, far := open(t)
+		t.Cleanup(func() { near.Close() })
 		if far == nil {
 			t.Skip("the other end is a process; see its own tests")
 		}
@@ -251,7 +252,6 @@ func afterClose(t *testing.T, c transport.Conn) {
 }
 
 func endOfStream(t *testing.T, near, far transport.Conn) {
-	t.Cleanup(func() { near.Close() })
 	wrote := make(chan error, 1)
 	go func() {
 		err := errors.Join(far.Write(t.Context(), []byte("1")), far.Write(t.Context(), []byte("2")), far.Close())
