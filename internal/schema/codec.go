@@ -39,19 +39,24 @@ func CodecFor(t reflect.Type) (*Codec, error) {
 	if _, err := ForType(t); err != nil {
 		return nil, err
 	}
-	c := &Codec{typ: t, encoding: json.JoinOptions(
-		json.Deterministic(true),
-		jsonv1.OmitEmptyWithLegacySemantics(true),
-		json.WithMarshalers(json.MarshalToFunc(writeDuration)),
-	)}
+	c := &Codec{typ: t, encoding: json.JoinOptions(json.Deterministic(true), jsonv1.OmitEmptyWithLegacySemantics(true))}
+	if mayHoldDuration(t) { // functions of ours cost time at each value
+		c.encoding = json.JoinOptions(c.encoding, json.WithMarshalers(json.MarshalToFunc(writeDuration)))
+	}
 	durations := json.UnmarshalFromFunc(readDuration)
 	c.lenient = json.JoinOptions(json.WithUnmarshalers(json.JoinUnmarshalers(
 		durations, json.UnmarshalFromFunc(readTime), json.UnmarshalFromFunc(readInteger))))
 	c.decoding = json.JoinOptions()
-	if contains(t, durationType, map[reflect.Type]bool{}) || indirect(t) == durationType {
+	if mayHoldDuration(t) {
 		c.decoding = json.WithUnmarshalers(durations)
 	}
 	return c, c.readDefaults()
+}
+
+// mayHoldDuration also says yes for an interface, in which one may come along.
+func mayHoldDuration(t reflect.Type) bool {
+	match := func(inner reflect.Type) bool { return inner == durationType || inner.Kind() == reflect.Interface }
+	return match(t) || holds(t, match, map[reflect.Type]bool{})
 }
 
 func (c *Codec) readDefaults() error {

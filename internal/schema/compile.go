@@ -53,8 +53,11 @@ func Compile(raw json.RawMessage, opts Options) (*Schema, error) {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	draft := dialect2020
-	survey := survey{opts: opts.withDefaults(), draft: &draft}
+	survey := survey{opts: opts.withDefaults(), draft: &draft, places: map[string]bool{}, targets: map[string]bool{}}
 	if err := survey.visit(doc, "", 0); err != nil {
+		return nil, err
+	}
+	if err := survey.checkReferences(); err != nil {
 		return nil, err
 	}
 	library, err := survey.compile(doc)
@@ -74,6 +77,9 @@ type survey struct {
 	draft *string
 	count int
 	refs  []string // JSON pointers of subschemas with a reference
+
+	places  map[string]bool // JSON pointers of all subschemas
+	targets map[string]bool // JSON pointers that references name
 }
 
 func (s *survey) visit(schema any, pointer string, depth int) error {
@@ -84,6 +90,7 @@ func (s *survey) visit(schema any, pointer string, depth int) error {
 	if s.opts.MaxDepth > 0 && depth > s.opts.MaxDepth {
 		return fmt.Errorf("the schema nests subschemas more than %d levels deep", s.opts.MaxDepth)
 	}
+	s.places[pointer] = true
 	if object, ok := schema.(map[string]any); ok {
 		if err := s.visitObject(object, pointer); err != nil {
 			return err
@@ -96,9 +103,11 @@ func (s *survey) visit(schema any, pointer string, depth int) error {
 
 func (s *survey) visitObject(object map[string]any, pointer string) error {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if _, ok := object[keyword].(string); ok {
+		if ref, ok := object[keyword].(string); ok {
 			s.refs = append(s.refs, pointer)
-			break
+			if _, fragment, _ := strings.Cut(ref, "#"); strings.HasPrefix(fragment, "/") {
+				s.targets[fragment] = true
+			}
 		}
 	}
 	declared, ok := object["$schema"].(string)
@@ -112,6 +121,23 @@ func (s *survey) visitObject(object map[string]any, pointer string) error {
 	object["$schema"] = canonical // the parsed document is ours; draft-06 becomes draft-07 here
 	if pointer == "" {
 		*s.draft = canonical
+	}
+	return nil
+}
+
+// maxOddReferences bounds references to places that no keyword makes a schema ("#/components/x"). They are legal, but the
+// library copies its whole index for each.
+const maxOddReferences = 500
+
+func (s *survey) checkReferences() error {
+	odd := 0
+	for target := range s.targets {
+		if decoded, err := url.PathUnescape(target); err != nil || !s.places[decoded] {
+			odd++
+		}
+	}
+	if odd > maxOddReferences {
+		return fmt.Errorf("the schema has more than %d references to places that hold no schema of their own; put their targets under $defs", maxOddReferences)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func describe(k jsonschema.ErrorKind) (Violation, bool) {
 	case *kind.Format:
 		return Violation{Rule: "format", Message: "must be of format " + excerpt(k.Want, maxQuote), got: quoteValue(k.Got)}, true
 	case *kind.Pattern:
-		return Violation{Rule: "pattern", Message: "must match the pattern " + excerpt(k.Want, 4*maxQuote), got: quoteValue(k.Got)}, true
+		return Violation{Rule: "pattern", Message: wantPattern(k.Want), got: quoteValue(k.Got)}, true
 	case *kind.AdditionalProperties:
 		return Violation{Rule: "additionalProperties", Message: counted(len(k.Properties), "unknown property", "unknown properties"), got: quoteNames(k.Properties)}, true
 	case *kind.PropertyNames:
@@ -141,6 +141,17 @@ func describeLogic(k jsonschema.ErrorKind) (Violation, bool) {
 	}
 	rule := strings.Join(k.KeywordPath(), "/")
 	return say(cmp.Or(rule, "schema"), "does not fit "+cmp.Or(rule, "the schema"))
+}
+
+// wantPattern names the patterns of inferred schemas, which nobody would want to read.
+func wantPattern(pattern string) string {
+	switch pattern {
+	case durationPattern:
+		return "must be a duration like 1m30s"
+	case base64Pattern:
+		return "must be base64"
+	}
+	return "must match the pattern " + excerpt(pattern, 4*maxQuote)
 }
 
 func wantTypes(types []string) string {

@@ -100,6 +100,9 @@ func readField(t reflect.Type, i int, parent field) (f field, skip bool, err err
 			return f, false, fmt.Errorf("%s: the json option %q is not supported", f.where, option)
 		}
 	}
+	if f.open && !sf.IsExported() && sf.Type.Kind() == reflect.Pointer {
+		return f, false, fmt.Errorf("%s: an embedded pointer to an unexported type cannot be set when decoding; embed the struct itself", f.where)
+	}
 	if f.open {
 		return f, false, checkEmbedded(f)
 	}

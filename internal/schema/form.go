@@ -226,10 +226,11 @@ func (f *Form) ApplyDefaults(content json.RawMessage) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// FormFor infers the form that asks for a struct: [ForType] without what a form cannot say. It fails as [ParseForm]
-// does when the type does not fit a form.
+// FormFor infers the form that asks for a struct: [ForType] without what a form cannot say. A pointer is a member that
+// may be left out, never null. It fails as [ParseForm] does when the type does not fit a form: a time.Duration, for
+// one, needs a pattern, which forms do not have.
 func FormFor(t reflect.Type) (json.RawMessage, error) {
-	raw, err := ForInput(t)
+	raw, err := infer(t, true)
 	if err != nil {
 		return nil, err
 	}

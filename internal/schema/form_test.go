@@ -114,14 +114,17 @@ func TestFormFor(t *testing.T) {
 		City string   `json:"city" jsonschema:"min=1,description=Which one?"`
 		Days int      `json:"days,omitempty" jsonschema:"default=3"`
 		Tags []string `json:"tags,omitempty" jsonschema:"enum=a|b"`
+		Unit *string  `json:"unit" jsonschema:"enum=C|F"`
 	}
 	raw, err := FormFor(reflect.TypeFor[answer]())
 	want := `{"type":"object","properties":{"city":{"type":"string","minLength":1,"description":"Which one?"},"days":{"type":"integer","default":3},` +
-		`"tags":{"type":"array","items":{"type":"string","enum":["a","b"]}}},"required":["city"]}`
+		`"tags":{"type":"array","items":{"type":"string","enum":["a","b"]}},"unit":{"type":"string","enum":["C","F"]}},"required":["city"]}`
 	if err != nil || string(raw) != want {
 		t.Fatalf("%s %v", raw, err)
 	}
-	if _, err := FormFor(reflect.TypeFor[struct{ P point }]()); err == nil {
-		t.Fatal("a nested object passes for a form")
+	for _, typ := range []reflect.Type{reflect.TypeFor[struct{ P point }](), reflect.TypeFor[[]string](), reflect.TypeFor[string](), nil} {
+		if _, err := FormFor(typ); err == nil {
+			t.Errorf("%v passes for a form", typ)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,10 @@ func ForInput(t reflect.Type) (stdjson.RawMessage, error) {
 //	format=email         a format for a string
 //	header=Region        x-mcp-header: mirror the value in the header Mcp-Param-Region
 //	description=...      the description: the rest of the tag, commas and all, so it stands last
-func ForType(t reflect.Type) (stdjson.RawMessage, error) {
+func ForType(t reflect.Type) (stdjson.RawMessage, error) { return infer(t, false) }
+
+// infer is ForType; flat leaves null out of what a pointer takes, as forms do.
+func infer(t reflect.Type, flat bool) (stdjson.RawMessage, error) {
 	if t == nil {
 		return nil, errors.New("infer a schema: there is no type")
 	}
@@ -74,7 +78,7 @@ func ForType(t reflect.Type) (stdjson.RawMessage, error) {
 	for root.Kind() == reflect.Pointer {
 		root = root.Elem()
 	}
-	in := &inference{root: root, names: map[reflect.Type]string{}, used: map[string]bool{}}
+	in := &inference{root: root, flat: flat, names: map[reflect.Type]string{}, used: map[string]bool{}}
 	o, err := in.whole(root)
 	if err != nil {
 		return nil, fmt.Errorf("infer a schema for %s: %w", t, err)
@@ -88,6 +92,7 @@ func ForType(t reflect.Type) (stdjson.RawMessage, error) {
 // inference is one run of ForType.
 type inference struct {
 	root  reflect.Type
+	flat  bool
 	names map[reflect.Type]string // in $defs
 	used  map[string]bool
 	defs  object
@@ -95,7 +100,7 @@ type inference struct {
 
 // schema describes one use of a type: a reference when the type contains itself.
 func (in *inference) schema(t reflect.Type) (object, error) {
-	if t.Name() == "" || !contains(t, t, map[reflect.Type]bool{}) {
+	if t.Name() == "" || !contains(t, t) {
 		return in.whole(t)
 	}
 	if t == in.root {
@@ -144,6 +149,9 @@ func (in *inference) whole(t reflect.Type) (object, error) {
 		return typed("number"), nil
 	case reflect.Pointer:
 		o, err := in.schema(t.Elem())
+		if in.flat {
+			return o, err
+		}
 		return nullable(o), err
 	case reflect.Slice, reflect.Array:
 		return in.list(t)
@@ -325,7 +333,7 @@ func (in *inference) structure(t reflect.Type) (object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.where, err)
 		}
-		if o, err = settings.apply(o, f.typ); err != nil {
+		if o, err = settings.apply(o, f.typ, !in.flat && f.typ.Kind() == reflect.Pointer); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.where, err)
 		}
 		properties.set(f.name, o.append(nil))
@@ -356,7 +364,12 @@ func (in *inference) unknown(f field) ([]byte, error) {
 }
 
 // contains reports whether t is found inside from.
-func contains(from, t reflect.Type, seen map[reflect.Type]bool) bool {
+func contains(from, t reflect.Type) bool {
+	return holds(from, func(inner reflect.Type) bool { return inner == t }, map[reflect.Type]bool{})
+}
+
+// holds reports whether a type for which match is true is found inside from.
+func holds(from reflect.Type, match func(reflect.Type) bool, seen map[reflect.Type]bool) bool {
 	if seen[from] {
 		return false
 	}
@@ -364,21 +377,23 @@ func contains(from, t reflect.Type, seen map[reflect.Type]bool) bool {
 	if _, ok, err := special(from); ok || err != nil {
 		return false
 	}
-	var inner []reflect.Type
-	switch from.Kind() {
+	return slices.ContainsFunc(innerTypes(from), func(inner reflect.Type) bool {
+		return match(inner) || holds(inner, match, seen)
+	})
+}
+
+func innerTypes(t reflect.Type) []reflect.Type {
+	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		inner = append(inner, from.Elem())
+		return []reflect.Type{t.Elem()}
 	case reflect.Struct:
-		for i := range from.NumField() {
-			if f := from.Field(i); f.Tag.Get("json") != "-" && (f.IsExported() || f.Anonymous) {
+		var inner []reflect.Type
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Tag.Get("json") != "-" && (f.IsExported() || f.Anonymous) {
 				inner = append(inner, f.Type)
 			}
 		}
+		return inner
 	}
-	for _, next := range inner {
-		if next == t || contains(next, t, seen) {
-			return true
-		}
-	}
-	return false
+	return nil
 }

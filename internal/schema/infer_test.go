@@ -40,13 +40,13 @@ type base struct {
 	Name string // hidden by the outer Name
 }
 
-type extra struct {
+type Extra struct {
 	Note string `json:"note"`
 }
 
 type embedding struct {
 	base
-	*extra
+	*Extra
 	Name   string
 	Hidden string `json:"-"`
 	lower  int
@@ -182,6 +182,7 @@ func TestForTypeRefuses(t *testing.T) {
 		{"pattern of a number", reflect.TypeFor[struct {
 			N int `jsonschema:"pattern=a"`
 		}](), `"pattern" is for strings`},
+		{"embedded pointer to a hidden type", reflect.TypeFor[struct{ *point }](), "cannot be set"},
 		{"embedded methods", reflect.TypeFor[struct {
 			time.Time
 			*big.Int

@@ -61,7 +61,12 @@ func TestCompileRefuses(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&doubling, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
 	}
+	var odd []string
+	for i := range 501 {
+		odd = append(odd, fmt.Sprintf(`"p%d":{"$ref":"#/x/p%d"}`, i, i))
+	}
 	for _, c := range []struct{ name, schema, want string }{
+		{"odd references", `{"x":{},"$defs":{` + strings.Join(odd, ",") + `}}`, "more than 500 references"},
 		{"no JSON", `{`, "read the schema"},
 		{"duplicate names", `{"type":"object","type":"string"}`, "read the schema"},
 		{"external ref", `{"properties":{"a":{"$ref":"https://example.com/x.json#/a"}}}`, `"https://example.com/x.json"`},
@@ -113,6 +118,7 @@ func TestValidateWild(t *testing.T) {
 		{"ref into properties", `{"properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a","description":"x"}}}`, `{"b":"s"}`, `{"b":1}`},
 		{"tree", `{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#/$defs/node"}}}}}}`,
 			`{"children":[{"children":[]}]}`, `{"children":[{"children":[1]}]}`},
+		{"odd ref", `{"components":{"a b":{"type":"string"}},"$ref":"#/components/a%20b"}`, `""`, `1`},
 		{"root ref", `{"type":"object","properties":{"next":{"$ref":"#"}}}`, `{"next":{"next":{}}}`, `{"next":{"next":1}}`},
 		{"anchor", `{"$defs":{"a":{"$anchor":"addr","type":"string"}},"properties":{"x":{"$ref":"#addr"}}}`, `{"x":""}`, `{"x":1}`},
 		{"format", `{"type":"string","format":"email"}`, `"a@example.com"`, `"a"`},

@@ -71,9 +71,8 @@ func cutEscaped(text string, separator byte) (value, rest string) {
 	return b.String(), ""
 }
 
-// apply adds the settings to the schema of a field of type t.
-func (s settings) apply(o object, t reflect.Type) (object, error) {
-	optional := t.Kind() == reflect.Pointer
+// apply adds the settings to the schema of a field of type t, which may also be null.
+func (s settings) apply(o object, t reflect.Type, null bool) (object, error) {
 	for _, one := range s {
 		var err error
 		switch one.key {
@@ -89,7 +88,7 @@ func (s settings) apply(o object, t reflect.Type) (object, error) {
 		case "min", "max":
 			err = setLimit(&o, one, kindOf(t))
 		case "enum":
-			err = setEnum(&o, one.value, t, optional)
+			err = setEnum(&o, one.value, t, null)
 		case "default":
 			var raw []byte
 			if raw, err = literal(one.value, indirect(t)); err == nil {
