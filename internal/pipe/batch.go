@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
@@ -19,27 +18,13 @@ type batch struct {
 
 // takeBatch judges an array as a whole, then each element by itself.
 func (s *server) takeBatch(ctx context.Context, frame []byte) {
-	elements, err := jsonrpc.SplitBatch(frame, s.opts.MaxBatch)
-	if err != nil {
-		s.refuse(ctx, err)
-		return
-	}
-	messages := make([]*jsonrpc.Message, len(elements))
-	faults := make([]error, len(elements))
-	for i, raw := range elements {
-		messages[i], faults[i] = jsonrpc.Decode(raw, negotiate.Lift)
-	}
-	if refusal := s.set.ClassifyBatch(messages, s.peer.Codec()); refusal != nil {
-		s.report(s.answer(ctx, refusalFrame(negotiate.Route{Refusal: refusal}, jsonrpc.ID{})))
+	messages, route := s.set.ClassifyBatch(frame, nil, s.peer.Codec(), s.opts.MaxBatch)
+	if route.Refusal != nil {
+		s.report(s.answer(ctx, refusalFrame(route, jsonrpc.ID{})))
 		return
 	}
 	b := &batch{server: s, left: len(messages)}
-	for i, m := range messages {
-		if m == nil {
-			fe := faults[i].(*jsonrpc.FrameError)
-			s.report(b.answer(ctx, jsonrpc.AppendError(nil, fe.ID, &jsonrpc.Error{Code: fe.Code, Message: fe.Error()})))
-			continue
-		}
+	for _, m := range messages {
 		s.hand(ctx, m, b)
 	}
 }

@@ -108,9 +108,6 @@ type back interface {
 // hand classifies a message and delivers it.
 func (s *server) hand(ctx context.Context, m *jsonrpc.Message, to back) {
 	route := s.set.ClassifyFrame(m, s.peer.Codec())
-	if route.Opening && route.Refusal == nil {
-		route.Codec, route.Refusal = s.set.Handshake(m)
-	}
 	switch {
 	case route.Refusal != nil:
 		if m.Kind() == jsonrpc.KindRequest {

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Options configures a Server. The zero value is ready to use.
+type Options struct {
+	// Instructions tell a model how to use the server. Empty means none.
+	Instructions string
+
+	// Versions are the revisions served, in order of preference. Nil means all. Without a modern one the modern era is
+	// off, without a legacy one the legacy era is.
+	Versions []string
+
+	// Extensions are the extensions this server offers. Their methods exist once they are named here and not before.
+	Extensions []mcp.Extension
+
+	// Capabilities are declared beside those that follow from what is registered. Use it to declare a capability whose
+	// first entry is added later.
+	Capabilities mcp.ServerCapabilities
+
+	// PageSize is the number of entries of a list page. Zero means one page for all.
+	PageSize int
+
+	// Cache is the hint for lists and reads that say nothing themselves, where the client's revision has hints. The zero
+	// value means private and stale at once.
+	Cache mcp.CacheHint
+
+	// StrictNames refuses tool names outside the specification's rule instead of warning about them.
+	StrictNames bool
+
+	// Fallback answers what nothing registered answers: calls of unknown tools, prompts and resources, completions, and
+	// methods outside the specification. It returns ErrUnhandled for what it does not know either. Nil means none.
+	Fallback RawHandler
+
+	// Catalogue answers list requests instead of what is registered. Nil means none.
+	Catalogue Catalogue
+
+	// Logger gets a record for each failure that the peer is told nothing of. Nil means silence.
+	Logger *slog.Logger
+
+	// OnError is called with stray frames and other faults that belong to no handler. It may be called concurrently. Nil
+	// means that they go to Logger alone.
+	OnError func(error)
+
+	// MaxInFlight bounds the requests that run at once for one peer. Zero means 256; negative means no bound.
+	MaxInFlight int
+
+	// MaxListens bounds the open subscription streams. Zero means 10,000; negative means no bound.
+	MaxListens int
+
+	// HTTP configures Handler and Middleware.
+	HTTP HTTPOptions
+}
+
+// HTTPOptions configures the HTTP handler. The zero value is ready to use.
+type HTTPOptions struct {
+	// AllowedHosts are host names served beside loopback ones when the server listens on loopback; on other addresses Host
+	// is checked only when the list is not empty. Names are compared without port and case.
+	AllowedHosts []string
+
+	// AllowedOrigins are origins of browsers that may call, such as "https://app.example.com"; "null" may be listed. Listed
+	// origins get CORS answers. The server's own host is always allowed.
+	AllowedOrigins []string
+
+	// SecurityValidator is a further check on each request, after Host and Origin. An error is answered with 403 and its
+	// text. Nil means none.
+	SecurityValidator func(*http.Request) error
+
+	// Principal tells who sent a request, as an authorization layer around the handler has found out. Nil means nobody.
+	Principal func(*http.Request) *mcp.Principal
+
+	// Sessionless serves legacy clients without sessions: no server requests, no streams of their own.
+	Sessionless bool
+
+	// JSONOnly never answers with an event stream. Progress and logs are dropped then.
+	JSONOnly bool
+
+	// MaxBodyBytes bounds one request body. Zero means 10 MiB; negative means no bound.
+	MaxBodyBytes int64
+
+	// UpgradeAfter is how long an answer may take before it becomes an event stream. Zero means 10 s.
+	UpgradeAfter time.Duration
+
+	// KeepAlive is the time between comments on a quiet stream. Zero means 15 s; negative means none.
+	KeepAlive time.Duration
+
+	// IdleTimeout ends a legacy session that has not been used. Zero means 30 min; negative means never.
+	IdleTimeout time.Duration
+
+	// MaxSessions bounds the legacy sessions. Zero means 100,000.
+	MaxSessions int
+
+	// NoHijack keeps idle streams on net/http's own goroutines, so that access logs see them end. It costs about six times
+	// the memory for each open stream.
+	NoHijack bool
+}
+
+// RawHandler answers a request in raw JSON: the lowest door. The result must be a JSON object in neutral form.
+type RawHandler func(ctx context.Context, req *Request) (*RawResult, error)
+
+// Catalogue answers lists and may do so for each caller.
+type Catalogue interface {
+	// List returns a list for the caller of req, or nil for the registered one. The list may be shared by many requests
+	// and is not changed afterwards.
+	List(ctx context.Context, req *Request, kind ListKind) (*List, error)
+}

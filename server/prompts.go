@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// PromptHandler fills a prompt. args holds the arguments that were sent; the required ones are among them.
+type PromptHandler func(ctx context.Context, req *Request, args map[string]string) (*mcp.GetPromptResult, error)
+
+type prompt struct {
+	prompt mcp.Prompt
+	raw    json.RawMessage
+	fill   PromptHandler
+}
+
+func (p *prompt) key() string           { return p.prompt.Name }
+func (p *prompt) wire() json.RawMessage { return p.raw }
+
+// AddPrompt adds a prompt, or replaces the one of the same name. It panics when the prompt has no name or no handler,
+// which only a programmer can cause.
+func (s *Server) AddPrompt(p mcp.Prompt, h PromptHandler) {
+	raw, err := p.AppendJSON(nil)
+	if p.Name == "" || h == nil {
+		err = errors.New("a prompt needs a name and a handler")
+	}
+	if err != nil {
+		panic(fmt.Sprintf("server: prompt %q: %v", p.Name, err))
+	}
+	s.reg.prompts.put(&prompt{p, raw, h})
+}
+
+// RemovePrompt removes prompts and returns how many there were.
+func (s *Server) RemovePrompt(names ...string) int { return s.reg.prompts.remove(names...) }
+
+// HasPrompt tells whether a prompt is registered.
+func (s *Server) HasPrompt(name string) bool { _, ok := s.reg.prompts.get(name); return ok }
+
+// PromptNames lists the registered prompts in their order.
+func (s *Server) PromptNames() []string { return s.reg.prompts.keys() }
+
+// getPrompt serves prompts/get.
+func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
+	raw, ok := r.in.Param(era.LiftName)
+	if !ok || raw[0] != '"' {
+		return invalid(mcp.InvalidParams("prompts/get needs the name of a prompt"))
+	}
+	p, ok := s.reg.prompts.get(text(raw))
+	if !ok {
+		return s.fallback(ctx, r, func() *era.Outcome {
+			return unknown(mcp.InvalidParams("unknown prompt: %s", r.Name()))
+		})
+	}
+	args, refusal := promptArguments(r, p)
+	if refusal != nil {
+		return refusal
+	}
+	result, err := p.fill(ctx, r, args)
+	if err != nil {
+		return s.failure(r, err)
+	}
+	if result == nil {
+		result = &mcp.GetPromptResult{}
+	}
+	return s.result(r, result)
+}
+
+func promptArguments(r *Request, p *prompt) (map[string]string, *era.Outcome) {
+	args := map[string]string{}
+	if raw, ok := r.in.Param(era.LiftArguments); ok && string(raw) != "null" {
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return nil, invalid(mcp.InvalidParams("the arguments of prompt %s must be an object of strings", p.prompt.Name))
+		}
+	}
+	for _, a := range p.prompt.Arguments {
+		if _, ok := args[a.Name]; a.Required && !ok {
+			return nil, invalid(mcp.InvalidParams("prompt %s needs the argument %q", p.prompt.Name, a.Name))
+		}
+	}
+	return args, nil
+}

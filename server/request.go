@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/rialto-mcp/rialto/internal/engine"
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Request is one incoming request, as its handler sees it. It is read-only and valid until the handler returns. Its
+// methods may be called concurrently.
+type Request struct {
+	server *Server
+	in     *engine.Incoming
+	args   json.RawMessage // of a tool call
+
+	mu   sync.Mutex
+	last float64 // the progress sent so far
+	told bool
+}
+
+// Method returns the method's name.
+func (r *Request) Method() string { return r.in.Method() }
+
+// Params returns the raw params, without the members that belong to the protocol's era; nil when there are none.
+func (r *Request) Params() json.RawMessage { return r.in.Params() }
+
+// Name returns what the request is about: the name of a tool or prompt, the URI of a resource; else "".
+func (r *Request) Name() string {
+	position := era.LiftName
+	if r.in.Method() == methodReadResource {
+		position = era.LiftURI
+	}
+	raw, _ := r.in.Param(position)
+	text, _ := jsonrpc.Text(raw)
+	return text
+}
+
+// Arguments returns the raw arguments of a tool call: an object, {} when none were sent; nil for other methods.
+func (r *Request) Arguments() json.RawMessage { return r.args }
+
+// Meta returns the request's _meta without the members that belong to the era; nil when there is none.
+func (r *Request) Meta() mcp.Meta {
+	raw, _ := jsonrpc.Member(r.in.Params(), "_meta")
+	return mcp.Meta(raw)
+}
+
+// Header returns an HTTP header of the request, several lines joined by ", "; "" off HTTP.
+func (r *Request) Header(name string) string {
+	value, _ := r.in.X.Header(name)
+	return value
+}
+
+// RemoteAddr returns the network address of the sender; "" off HTTP.
+func (r *Request) RemoteAddr() string { return r.in.X.RemoteAddr() }
+
+// SessionID returns the id of the legacy session, or "" when there is none.
+func (r *Request) SessionID() string {
+	if r.in.Peer == nil {
+		return ""
+	}
+	return r.in.Peer.SessionID
+}
+
+// Principal returns who sent the request, or nil when nobody is known.
+func (r *Request) Principal() *mcp.Principal { return r.in.X.Principal() }
+
+// ProtocolVersion returns the revision the client speaks, for logs. Ask capabilities, not versions, what it can do.
+func (r *Request) ProtocolVersion() string { return r.in.Codec.Revision() }
+
+// ClientInfo returns what the client says it is; the zero value when it says nothing.
+func (r *Request) ClientInfo() mcp.Implementation {
+	var info mcp.Implementation
+	if raw := r.in.Envelope.ClientInfo; raw != nil {
+		_ = json.Unmarshal(raw, &info) // checked when the request came in
+	}
+	return info
+}
+
+// ClientCapabilities returns what the client of this request can do.
+func (r *Request) ClientCapabilities() mcp.ClientCapabilities {
+	var caps mcp.ClientCapabilities
+	if raw := r.in.Envelope.ClientCapabilities; raw != nil {
+		_ = json.Unmarshal(raw, &caps) // checked when the request came in
+	}
+	return caps
+}
+
+// Envelope returns what the client says of itself, as raw JSON: its Implementation and its capabilities; nil where it
+// says nothing. For relays.
+func (r *Request) Envelope() (clientInfo, clientCapabilities json.RawMessage) {
+	return r.in.Envelope.ClientInfo, r.in.Envelope.ClientCapabilities
+}
+
+// Retry returns the answers and the state that a retry carries, as raw JSON; nil for a first request. For relays.
+func (r *Request) Retry() (inputResponses, requestState json.RawMessage) {
+	return r.in.InputResponses, r.in.RequestState
+}
+
+// Trace returns the trace context of the request: the W3C traceparent, tracestate and baggage of its _meta.
+func (r *Request) Trace() (traceparent, tracestate, baggage string) {
+	meta := r.Meta()
+	traceparent, _ = meta.Text(mcp.MetaTraceParent)
+	tracestate, _ = meta.Text(mcp.MetaTraceState)
+	baggage, _ = meta.Text(mcp.MetaBaggage)
+	return traceparent, tracestate, baggage
+}
+
+// WantsProgress tells whether the client has asked for progress.
+func (r *Request) WantsProgress() bool {
+	_, ok := r.in.ProgressToken()
+	return ok
+}
+
+// ProgressToken returns the raw token the client wants progress under; nil when it wants none. For relays.
+func (r *Request) ProgressToken() json.RawMessage {
+	token, _ := r.in.ProgressToken()
+	return token
+}
+
+// Progress tells the client how far the request has come, if it wants to know. total is 0 when unknown, message may be
+// empty. Progress that does not grow is not sent. Errors of the connection are not reported: the context tells.
+func (r *Request) Progress(ctx context.Context, progress, total float64, message string) {
+	token, ok := r.in.ProgressToken()
+	if !ok || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock() // held while sending, so that the values leave in their order
+	if r.told && progress <= r.last {
+		return
+	}
+	r.told, r.last = true, progress
+	params := append([]byte(`{"progressToken":`), token...)
+	params = append(params, `,"progress":`...)
+	params = strconv.AppendFloat(params, progress, 'f', -1, 64)
+	if total != 0 {
+		params = append(params, `,"total":`...)
+		params = strconv.AppendFloat(params, total, 'f', -1, 64)
+	}
+	if message != "" {
+		params = append(params, `,"message":`...)
+		params = jsonrpc.AppendString(params, message)
+	}
+	r.notify(ctx, &era.Notice{Method: "notifications/progress", Params: append(params, '}')})
+}
+
+// Notify sends a notification that belongs to this request; params is a raw object or nil. For relays and vendor
+// notifications. It fails when the client's revision does not have the method or there is no way to send it.
+func (r *Request) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	return r.in.Notify(ctx, &era.Notice{Method: method, Params: params})
+}
+
+// notify sends what may be lost: a client that takes no stream goes without.
+func (r *Request) notify(ctx context.Context, n *era.Notice) {
+	_ = r.in.Notify(ctx, n) // best effort by the specification; the request's own fate is told by its context
+}
+
+// requestPrefix makes the ids of this server's own requests unguessable and unlike those of any other process.
+func requestPrefix() string { return "s" + rand.Text()[:10] + "-" }

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// tool is a registered tool with everything resolved that a call needs.
+type tool struct {
+	tool    mcp.Tool
+	raw     json.RawMessage
+	input   *schema.Schema
+	output  *schema.Schema // nil when none is advertised
+	wrap    bool           // the output root is no object
+	mirrors []schema.HeaderParam
+	call    func(ctx context.Context, r *Request) (*mcp.CallToolResult, error)
+}
+
+func (t *tool) key() string           { return t.tool.Name }
+func (t *tool) wire() json.RawMessage { return t.raw }
+
+// ToolHandler answers a call of a tool with raw arguments, which fit its input schema; see [Request.Arguments].
+type ToolHandler func(ctx context.Context, req *Request) (*mcp.CallToolResult, error)
+
+// AddRawTool adds a tool whose schemas are given, or replaces the one of the same name. It fails when a schema cannot be
+// compiled, its root is no object, it marks parameters for headers wrongly, or the name breaks the rule and
+// Options.StrictNames is set.
+func (s *Server) AddRawTool(t mcp.Tool, h ToolHandler) error {
+	entry, err := s.newTool(t, h)
+	if err != nil {
+		return fmt.Errorf("tool %q: %w", t.Name, err)
+	}
+	s.reg.tools.put(entry)
+	return nil
+}
+
+func (s *Server) newTool(t mcp.Tool, h ToolHandler) (*tool, error) {
+	if h == nil {
+		return nil, errors.New("the handler is nil")
+	}
+	if t.Name == "" {
+		return nil, errors.New("a tool needs a name")
+	}
+	if err := mcp.CheckToolName(t.Name); err != nil {
+		if s.opts.StrictNames {
+			return nil, err
+		}
+		s.logger().LogAttrs(context.Background(), slog.LevelWarn, "mcp: some clients will not take this tool", slog.String("error", err.Error()))
+	}
+	if t.InputSchema == nil {
+		t.InputSchema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if !schema.RootIsObject(t.InputSchema) {
+		return nil, errors.New(`the root of the input schema must have "type": "object"`)
+	}
+	entry := &tool{tool: t, call: h}
+	var err error
+	if entry.input, err = schema.Compile(t.InputSchema, schema.Options{}); err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	if entry.mirrors, err = schema.HeaderParams(t.InputSchema); err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	if t.OutputSchema != nil {
+		if entry.output, err = schema.Compile(t.OutputSchema, schema.Options{}); err != nil {
+			return nil, fmt.Errorf("output schema: %w", err)
+		}
+		entry.wrap = !schema.RootIsObject(t.OutputSchema)
+	}
+	if entry.raw, err = t.AppendJSON(nil); err != nil {
+		return nil, err
+	}
+	return entry, nil
+}
+
+// RemoveTool removes tools and returns how many there were.
+func (s *Server) RemoveTool(names ...string) int { return s.reg.tools.remove(names...) }
+
+// HasTool tells whether a tool is registered.
+func (s *Server) HasTool(name string) bool { _, ok := s.reg.tools.get(name); return ok }
+
+// ToolNames lists the registered tools in their order.
+func (s *Server) ToolNames() []string { return s.reg.tools.keys() }
+
+// callTool serves tools/call.
+func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
+	raw, ok := r.in.Param(era.LiftName)
+	if !ok || raw[0] != '"' {
+		return invalid(mcp.InvalidParams("tools/call needs the name of a tool"))
+	}
+	entry := s.findTool(raw)
+	if entry == nil {
+		return s.fallback(ctx, r, func() *era.Outcome {
+			return unknown(mcp.InvalidParams("unknown tool: %s", r.Name()))
+		})
+	}
+	args, refusal := arguments(r)
+	if refusal != nil {
+		return refusal
+	}
+	r.args = args
+	if r.in.Headers != nil && r.in.Codec.Traits().HeaderMirrors {
+		if err := checkMirrors(r.in.Headers, entry.mirrors, args); err != nil {
+			return (&era.Refusal{Row: 10, Err: err}).Outcome()
+		}
+	}
+	if err := entry.input.Validate(args); err != nil {
+		return badInput(r, entry, err)
+	}
+	result, err := entry.call(ctx, r)
+	if err != nil {
+		return s.toolFailure(r, entry, err)
+	}
+	return s.toolResult(r, entry, result)
+}
+
+// findTool looks a tool up by its raw name without making a string of it where it has no escapes.
+func (s *Server) findTool(raw json.RawMessage) *tool {
+	byKey := s.reg.tools.snap.Load().byKey
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return byKey[string(raw[1:len(raw)-1])]
+	}
+	return byKey[text(raw)]
+}
+
+var noArguments = json.RawMessage("{}")
+
+// arguments returns the arguments of a call; absent and null count as none.
+func arguments(r *Request) (json.RawMessage, *era.Outcome) {
+	raw, ok := r.in.Param(era.LiftArguments)
+	switch {
+	case !ok || string(raw) == "null":
+		return noArguments, nil
+	case raw[0] != '{':
+		return nil, invalid(mcp.InvalidParams("arguments must be an object"))
+	}
+	return raw, nil
+}
+
+// badInput answers arguments that break the schema, in the form of the client's revision.
+func badInput(r *Request, t *tool, err error) *era.Outcome {
+	message := fmt.Sprintf("Invalid arguments for tool %s: %v", t.tool.Name, err)
+	if !r.in.Codec.Traits().InputErrorsAsResults {
+		return invalid(mcp.InvalidParams("%s", message))
+	}
+	return encodeToolResult(mcp.ErrorResult(message), false)
+}
+
+// toolFailure answers the error of a tool's function.
+func (s *Server) toolFailure(r *Request, t *tool, err error) *era.Outcome {
+	var own *mcp.Error
+	var ask *mcp.InputRequired
+	var range_ *schema.ValidationError
+	switch {
+	case errors.As(err, &own) && !own.Code.IsLocal(), errors.As(err, &ask):
+		return s.failure(r, err)
+	case errors.As(err, &range_) && errors.Is(err, errInput):
+		return badInput(r, t, range_)
+	}
+	return encodeToolResult(mcp.ErrorResult(err.Error()), false)
+}
+
+// errInput marks arguments that the schema takes and the Go type does not.
+var errInput = errors.New("arguments out of range")
+
+// toolResult checks and encodes what a tool's function returned.
+func (s *Server) toolResult(r *Request, t *tool, result *mcp.CallToolResult) *era.Outcome {
+	if result == nil {
+		result = &mcp.CallToolResult{}
+	}
+	if t.output != nil && !result.IsError {
+		if err := s.checkOutput(t, result); err != nil {
+			return s.failure(r, err)
+		}
+	}
+	if result.StructuredContent != nil && len(result.Content) == 0 {
+		copied := *result
+		copied.Content = []mcp.Content{mcp.Text(string(jsonrpc.AppendRaw(nil, result.StructuredContent)))}
+		result = &copied
+	}
+	return encodeToolResult(result, t.wrap)
+}
+
+func (s *Server) checkOutput(t *tool, result *mcp.CallToolResult) error {
+	if result.StructuredContent == nil {
+		return fmt.Errorf("tool %q advertises an output schema and returned no structured content", t.tool.Name)
+	}
+	err := t.output.Validate(result.StructuredContent)
+	var why *schema.ValidationError
+	if errors.As(err, &why) {
+		return fmt.Errorf("the result of tool %q breaks its output schema: %s", t.tool.Name, why.WithoutValue())
+	}
+	return err
+}
+
+func encodeToolResult(result *mcp.CallToolResult, wrap bool) *era.Outcome {
+	raw, err := result.AppendJSON(make([]byte, 0, 256))
+	if err != nil {
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Internal error").Because(err)}
+	}
+	plain := result.StructuredContent == nil && result.Meta == nil && result.Extra == nil
+	return &era.Outcome{Result: raw, Plain: plain, WrapOutput: wrap}
+}
+
+// text unquotes a raw JSON string; "" for anything else.
+func text(raw json.RawMessage) string {
+	s, _ := jsonrpc.Text(raw)
+	return s
+}

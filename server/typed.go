@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// AddTool adds a tool that takes In and returns Out, or replaces the one of the same name.
+//
+// The input schema is inferred from In, which must be a struct or a map, unless t has one; arguments are checked against
+// it before fn runs. Out decides what the client gets:
+//
+//	*mcp.CallToolResult   the result as it is
+//	string                one text block
+//	mcp.Content or a slice of it   content blocks
+//	any other type        structured content by the output schema inferred from Out (or t's own), and the same as text
+//
+// Durations are strings ("1m30s"), untagged fields go by their Go name, omitempty is that of encoding/json; the tag
+// `jsonschema:"..."` describes a field. AddTool panics when a schema cannot be inferred or compiled, which only a
+// programmer can cause; [Server.AddRawTool] returns an error instead.
+func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, req *Request, in In) (Out, error)) {
+	if err := addTool(s, t, fn); err != nil {
+		panic("server: " + err.Error())
+	}
+}
+
+func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, req *Request, in In) (Out, error)) error {
+	input, err := inputCodec(reflect.TypeFor[In](), &t)
+	if err != nil {
+		return fmt.Errorf("tool %q: input: %w", t.Name, err)
+	}
+	output, err := outputFor(reflect.TypeFor[Out](), &t)
+	if err != nil {
+		return fmt.Errorf("tool %q: output: %w", t.Name, err)
+	}
+	return s.AddRawTool(t, func(ctx context.Context, req *Request) (*mcp.CallToolResult, error) {
+		in, err := schema.Decode[In](input, req.Arguments())
+		if err != nil {
+			return nil, errors.Join(errInput, err)
+		}
+		out, err := fn(ctx, req, in)
+		if err != nil {
+			return nil, err
+		}
+		return output(out)
+	})
+}
+
+// inputCodec prepares the decoding of arguments and completes the tool's schema.
+func inputCodec(in reflect.Type, t *mcp.Tool) (*schema.Codec, error) {
+	if t.InputSchema == nil {
+		inferred, err := schema.ForInput(in)
+		if err != nil {
+			return nil, err
+		}
+		t.InputSchema = inferred
+	}
+	return schema.CodecFor(in)
+}
+
+// outputFor picks once, by the type, how results are made.
+func outputFor(out reflect.Type, t *mcp.Tool) (func(any) (*mcp.CallToolResult, error), error) {
+	content := reflect.TypeFor[mcp.Content]()
+	switch {
+	case out == reflect.TypeFor[*mcp.CallToolResult]():
+		return func(v any) (*mcp.CallToolResult, error) { return v.(*mcp.CallToolResult), nil }, nil
+	case out == reflect.TypeFor[mcp.CallToolResult]():
+		return func(v any) (*mcp.CallToolResult, error) { r := v.(mcp.CallToolResult); return &r, nil }, nil
+	case out == reflect.TypeFor[string]() && t.OutputSchema == nil:
+		return func(v any) (*mcp.CallToolResult, error) { return mcp.TextResult(v.(string)), nil }, nil
+	case out == reflect.TypeFor[[]mcp.Content]():
+		return func(v any) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: v.([]mcp.Content)}, nil
+		}, nil
+	case out.Implements(content):
+		return func(v any) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{v.(mcp.Content)}}, nil
+		}, nil
+	}
+	return structured(out, t)
+}
+
+// structured makes results with structured content.
+func structured(out reflect.Type, t *mcp.Tool) (func(any) (*mcp.CallToolResult, error), error) {
+	codec, err := schema.CodecFor(out)
+	if err != nil {
+		return nil, err
+	}
+	anything := out.Kind() == reflect.Interface || out == reflect.TypeFor[json.RawMessage]()
+	if t.OutputSchema == nil && !anything {
+		if t.OutputSchema, err = schema.ForType(out); err != nil {
+			return nil, err
+		}
+	}
+	return func(v any) (*mcp.CallToolResult, error) {
+		raw, err := codec.Encode(v)
+		if err != nil {
+			return nil, mcp.Errorf(mcp.CodeInternal, "Internal error").Because(err)
+		}
+		return &mcp.CallToolResult{StructuredContent: raw}, nil
+	}, nil
+}
