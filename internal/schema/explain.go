@@ -219,12 +219,13 @@ func quoteValue(v any) string {
 	return "an object"
 }
 
-// number writes a rational as a decimal where it is one of a handful of digits.
+// number writes a rational for a reader; beyond integers 17 digits are enough.
 func number(r *big.Rat) string {
 	if r.IsInt() {
 		return excerpt(r.Num().String(), maxQuote)
 	}
-	return strings.TrimRight(r.FloatString(10), "0")
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 func counted(n int, one, many string) string {
