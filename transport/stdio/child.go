@@ -21,7 +21,8 @@ const (
 
 // Child is a server that runs as a child process, and the connection to it.
 //
-// Read returns io.EOF when the child closes its output or exits; Done is closed a moment after the exit. Write fails
+// Read returns io.EOF when the child closes its output or exits. Done is closed a moment after the exit, so whoever wants
+// to know why the output ended waits a little for Done and asks ExitError. Write fails
 // with *ExitError once it has exited. A Write waits when the child does not read; its context, Close and the end of the
 // child all end that, and reading goes on meanwhile.
 type Child struct {
@@ -166,8 +167,8 @@ func (c *Child) reap() {
 	c.group.terminate()
 	within(c.drained, stderrWait)
 	c.exit = newExitError(c.command, c.cmd.ProcessState, c.last.text())
-	close(c.done)
 	c.pipe.writer.fail(c.exit)
+	close(c.done)
 	c.pipe.src.end()
 	c.endGroup()
 	c.stderr.Close() // unblocks the drain if a stranger holds the other end

@@ -20,7 +20,7 @@ import (
 // helper is a command that runs the test binary as a child, with short times.
 func helper(name string, args ...string) Command {
 	return Command{
-		Path: os.Args[0], Args: args, Env: []string{helperVar + "=" + name},
+		Path: os.Args[0], Args: args, Env: []string{helperVar + "=" + name, "GORACE=atexit_sleep_ms=0"},
 		CloseWait: 200 * time.Millisecond, TermWait: 200 * time.Millisecond,
 	}
 }

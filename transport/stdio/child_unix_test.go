@@ -194,7 +194,7 @@ func TestCloseOnRealStandardInput(t *testing.T) {
 			}
 			defer in.Close()
 			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = []string{helperVar + "=waiting"}
+			cmd.Env = []string{helperVar + "=waiting", "GORACE=atexit_sleep_ms=0"}
 			cmd.Stdin = in
 			out, err := cmd.CombinedOutput()
 			want := "the connection is closed\n"

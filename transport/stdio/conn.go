@@ -84,7 +84,7 @@ func (p *pipe) Close() error {
 func (p *pipe) shut() error {
 	p.stopReading()
 	err := errors.Join(p.writer.close(p.grace), closeStream(p.out), closeStream(p.in))
-	if pump, ok := p.src.(*pumpSource); ok && canClose(p.in) {
+	if pump, ok := p.src.(*pumpSource); ok && closeUnblocks(p.in) {
 		pump.wait(p.grace)
 	}
 	return err
@@ -99,6 +99,12 @@ func (p *pipe) stopReading() {
 func canClose(stream any) bool {
 	_, ok := stream.(io.Closer)
 	return ok && !isStandard(stream)
+}
+
+// closeUnblocks tells whether closing a stream ends a read under way. On a file without deadlines it does not.
+func closeUnblocks(stream any) bool {
+	_, file := stream.(*os.File)
+	return !file && canClose(stream)
 }
 
 // closeStream closes a stream that is ours. In and out may be one and the same.

@@ -76,7 +76,7 @@ func (r *frameReader) line(part []byte, ended bool) ([]byte, error) {
 	if ended && len(r.long) == 0 {
 		return r.frame(part)
 	}
-	r.long = append(r.long, part...)
+	r.long = r.skipMark(append(r.long, part...), ended)
 	if ended {
 		return r.takeLong()
 	}
@@ -101,11 +101,7 @@ func (r *frameReader) takeLong() ([]byte, error) {
 
 // frame copies a whole line. It returns nil for an empty one.
 func (r *frameReader) frame(line []byte) ([]byte, error) {
-	if !r.begun {
-		r.begun = true
-		line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF")) // some shells put a byte order mark first
-	}
-	line = bytes.TrimSuffix(line, []byte{'\r'})
+	line = bytes.TrimSuffix(r.skipMark(line, true), []byte{'\r'})
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -115,6 +111,16 @@ func (r *frameReader) frame(line []byte) ([]byte, error) {
 	frame := make([]byte, len(line))
 	copy(frame, line)
 	return frame, nil
+}
+
+// skipMark drops a byte order mark, which some shells put at the head of what they write, from the first line.
+func (r *frameReader) skipMark(line []byte, whole bool) []byte {
+	const mark = "\xEF\xBB\xBF"
+	if r.begun || (len(line) < len(mark) && !whole) {
+		return line
+	}
+	r.begun = true
+	return bytes.TrimPrefix(line, []byte(mark))
 }
 
 func (r *frameReader) tooLong(line []byte) error {

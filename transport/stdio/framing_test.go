@@ -58,6 +58,7 @@ var framings = []struct {
 	{"empty lines", "\n\r\n\n{}\n\n", []string{"{}"}},
 	{"nothing", "", nil},
 	{"byte order mark", "\uFEFF{}\n{}\n", []string{"{}", "{}"}},
+	{"byte order mark at the limit", "\uFEFF12345678\n", []string{"12345678"}},
 	{"not JSON", "hello\n", []string{"hello"}},
 	{"at the limit", "12345678\n1\n", []string{"12345678", "1"}},
 	{"at the limit with CR", "12345678\r\n1\n", []string{"12345678", "1"}},
