@@ -21,6 +21,7 @@ type Server struct {
 	set    *negotiate.Set
 	engine *engine.Engine
 	reg    registry
+	own    engine.Pace // of what the server answers by itself
 
 	completers sync.Map // completerKey -> Completer
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/schema"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -22,7 +23,8 @@ type tool struct {
 	output  *schema.Schema // nil when none is advertised
 	wrap    bool           // the output root is no object
 	mirrors []schema.HeaderParam
-	call    func(ctx context.Context, r *Request) (*mcp.CallToolResult, error)
+	call    ToolHandler
+	pace    *engine.Pace
 }
 
 func (t *tool) key() string           { return t.tool.Name }
@@ -39,6 +41,7 @@ func (s *Server) AddRawTool(t mcp.Tool, h ToolHandler) error {
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", t.Name, err)
 	}
+	entry.pace = engine.Slow()
 	s.reg.tools.put(entry)
 	return nil
 }

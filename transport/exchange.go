@@ -106,3 +106,7 @@ type Parker interface {
 	// false where the wire cannot do it: the receiver then holds the exchange until ctx ends.
 	Park(gone func()) bool
 }
+
+// Inline marks an exchange of a reader that lets a request run on its own goroutine: if that takes long, the reading goes
+// on elsewhere. Waking another goroutine for each short request costs more than the request.
+type Inline interface{ Inline() }

@@ -122,7 +122,7 @@ func (e *Engine) Deliver(ctx context.Context, x transport.Exchange) {
 	switch m := x.Message(); m.Kind() {
 	case jsonrpc.KindRequest:
 		if in := e.admit(ctx, x); in != nil && in.enter(true) {
-			in.spawn()
+			in.start()
 		}
 	case jsonrpc.KindNotification:
 		e.notice(ctx, x)

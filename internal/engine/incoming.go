@@ -21,6 +21,7 @@ type Incoming struct {
 	Peer *Peer // nil for a stateless exchange
 
 	engine  *Engine
+	pace    *Pace // how long such requests take; nil for unknown
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // nil for a stateless exchange: its context ends with the connection
 	gate    gate                    // its place among the stateless requests
@@ -107,6 +108,21 @@ func busy(pipe bool) *era.Outcome {
 	return o
 }
 
+// start runs a request where it came in when it is likely to be short, and on a goroutine of its own otherwise.
+func (in *Incoming) start() {
+	_, inline := in.X.(transport.Inline)
+	if pacer, ok := in.engine.handler.(Pacer); ok {
+		in.pace = pacer.Pace(in)
+	}
+	if !inline || in.Peer == nil || in.pace == nil || in.pace.slow() {
+		in.spawn()
+		return
+	}
+	in.Peer.running.Add(1)
+	defer in.Peer.running.Done()
+	in.run()
+}
+
 // spawn runs a request of a peer on a goroutine that the peer's Close waits for.
 func (in *Incoming) spawn() {
 	if in.Peer == nil {
@@ -118,6 +134,9 @@ func (in *Incoming) spawn() {
 
 // run calls the handler and answers.
 func (in *Incoming) run() {
+	if in.pace != nil {
+		defer in.pace.note(time.Now())
+	}
 	if out := in.guard(); out != nil {
 		in.Finish(out)
 	}

@@ -20,6 +20,7 @@ type exchange struct {
 var (
 	_ transport.Exchange = (*exchange)(nil)
 	_ transport.Parker   = (*exchange)(nil)
+	_ transport.Inline   = (*exchange)(nil)
 )
 
 func (x *exchange) Message() *jsonrpc.Message { return x.message }
@@ -48,3 +49,6 @@ func (x *exchange) Drop() { x.to.drop() }
 
 // Park needs nothing: the pipe is open anyway, and a cancellation finds its request in the table of its peer.
 func (x *exchange) Park(func()) bool { return true }
+
+// Inline allows a request to run on the reader's goroutine: the reading goes on elsewhere if it takes long.
+func (x *exchange) Inline() {}

@@ -72,19 +72,33 @@ func Serve(ctx context.Context, conn transport.Conn, recv transport.Receiver, se
 	return errors.Join(err, conn.Close())
 }
 
+// read reads until the input ends and returns why it ended. What runs at that moment goes on.
 func (s *server) read(ctx context.Context) error {
+	l := newLeadership()
+	ended := make(chan error, 1)
+	go l.run(ctx, func(ctx context.Context) { s.lead(ctx, l, ended) }) // Serve waits for it by closing the peer
+	return <-ended
+}
+
+// lead reads frames and runs what may run here, until the input ends or another goroutine has taken over.
+func (s *server) lead(ctx context.Context, l *leadership, ended chan<- error) {
 	for {
 		frame, err := s.conn.Read(ctx)
+		term := l.leave()
 		var bad *transport.FrameError
 		switch {
 		case errors.As(err, &bad):
 			s.refuse(ctx, &jsonrpc.FrameError{Code: jsonrpc.CodeInvalidRequest, Offset: -1, Text: bad.Text})
 		case err != nil:
-			return err
+			ended <- err
+			return
 		case jsonrpc.IsBatch(frame):
 			s.takeBatch(ctx, frame)
 		default:
 			s.take(ctx, frame)
+		}
+		if !l.back(term) {
+			return
 		}
 	}
 }
