@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,7 +139,7 @@ func printTable(w io.Writer, peers []rows.Peer, lines []rows.Line) error {
 	for _, p := range peers {
 		fmt.Fprintf(table, "\t%s", p.Name)
 	}
-	fmt.Fprintln(table, "\taim for rialto")
+	fmt.Fprintln(table, "\taim for rialto\treached")
 	for _, line := range lines {
 		base := line.Base
 		if base == "" {
@@ -148,7 +149,7 @@ func printTable(w io.Writer, peers []rows.Peer, lines []rows.Line) error {
 		for _, p := range peers {
 			fmt.Fprintf(table, "\t%s", cell(line, p.Name))
 		}
-		fmt.Fprintf(table, "\t%s\n", line.Aim)
+		fmt.Fprintf(table, "\t%s\t%s\n", line.Aim, cmp.Or(line.Verdict, "-"))
 	}
 	return table.Flush()
 }

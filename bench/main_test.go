@@ -15,15 +15,15 @@ func Example_printTable() {
 	err := printTable(os.Stdout, peers, []rows.Line{
 		{Work: "a call", Base: "bare", Aim: ">= 0.90", Cells: map[string]ratio.Summary{
 			"bare": {Median: 1, Min: 0.9, Max: 1.1}, "mcp-go": {Median: 0.25, Min: 0.2, Max: 0.3}}},
-		{Work: "allocations", Aim: "<= 12", Cells: map[string]ratio.Summary{"bare": {Median: 9}}},
+		{Work: "allocations", Aim: "<= 12", Verdict: "aim", Cells: map[string]ratio.Summary{"bare": {Median: 9}}},
 	})
 	if err != nil {
 		panic(err)
 	}
 	// Output:
-	// work         1.00 is   bare              mcp-go            aim for rialto
-	// a call       bare      1.00 (0.90-1.10)  0.25 (0.20-0.30)  >= 0.90
-	// allocations  (counts)  9                 -                 <= 12
+	// work         1.00 is   bare              mcp-go            aim for rialto  reached
+	// a call       bare      1.00 (0.90-1.10)  0.25 (0.20-0.30)  >= 0.90         -
+	// allocations  (counts)  9                 -                 <= 12           aim
 }
 
 func TestFlagsAreRefusedClearly(t *testing.T) {

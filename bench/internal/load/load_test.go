@@ -78,3 +78,15 @@ func TestOpenSessionsWantsAnID(t *testing.T) {
 		t.Errorf("sessions %v", ids)
 	}
 }
+
+func TestStdioPassesOverNotifications(t *testing.T) {
+	const answers = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" +
+		`{"result":{"content":[{"text":"hello number 0000 from a client that wants this back"}]}}` + "\n"
+	s, err := NewStdio(io.Discard, bufio.NewReader(strings.NewReader(answers)), true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rate, err := s.Run(t.Context(), 0); err != nil || rate <= 0 {
+		t.Errorf("rate %v, error %v", rate, err)
+	}
+}

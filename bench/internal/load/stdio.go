@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,9 @@ func (s *Stdio) fill() error {
 	return nil
 }
 
+// notice marks a notification. No answer to a call of the bench holds it.
+var notice = []byte(`"method":"notifications/`)
+
 // drain reads one answer, and those that have arrived with it.
 func (s *Stdio) drain(seen int) (int, error) {
 	n := 0
@@ -81,6 +85,9 @@ func (s *Stdio) drain(seen int) (int, error) {
 		}
 		if err != nil {
 			return n, err
+		}
+		if bytes.Contains(line, notice) {
+			continue // a server may speak unasked; it is no answer
 		}
 		if (seen+n)%sample == 0 {
 			if err := s.request.Check(line); err != nil {

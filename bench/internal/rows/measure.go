@@ -16,6 +16,9 @@ type Line struct {
 	Base  string                   `json:"base,omitempty"`
 	Aim   string                   `json:"aim"`
 	Cells map[string]ratio.Summary `json:"peers"`
+
+	// Verdict says what Rialto has reached; empty while it takes no part.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // Measure runs all peers through the rounds of a row, taking turns: in every round each peer is measured once, in an
@@ -85,7 +88,7 @@ func turn(meters map[string]meter, round int) []string {
 }
 
 func (r Row) line(values map[string][]float64) (Line, error) {
-	line := Line{Name: r.Name, Work: r.Work, Base: r.Base, Aim: r.Aim, Cells: map[string]ratio.Summary{}}
+	line := Line{Name: r.Name, Work: r.Work, Base: r.Base, Aim: r.Aim.String(), Cells: map[string]ratio.Summary{}}
 	var base []float64
 	switch {
 	case r.Base == "":
@@ -103,6 +106,9 @@ func (r Row) line(values map[string][]float64) (Line, error) {
 			return Line{}, fmt.Errorf("%s, %s: %w", r.Name, name, err)
 		}
 		line.Cells[name] = summary
+	}
+	if own, measured := line.Cells[rialtoName]; measured {
+		line.Verdict = r.Aim.Judge(own, line.Cells[mcpgoName])
 	}
 	return line, nil
 }

@@ -17,11 +17,12 @@ type Peer struct {
 	handler func(stateful bool) (http.Handler, error)
 }
 
-// Names of the peers that others are compared with.
+// Names of the peers that the table knows more about than their column.
 const (
-	bareName  = "bare"
-	againName = "bare again"
-	mcpgoName = "mcp-go"
+	bareName   = "bare"
+	againName  = "bare again"
+	mcpgoName  = "mcp-go"
+	rialtoName = "rialto"
 )
 
 // Peers lists the columns. The bare limit stands there twice, as two processes: their difference is the noise.

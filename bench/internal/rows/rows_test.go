@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rialto-mcp/rialto/bench/internal/ratio"
 )
 
 // TestEveryPeerAnswersEveryRow runs each row with the smallest load there is. The senders check what comes back: the
@@ -70,24 +72,27 @@ func (c *counter) close() error {
 
 func TestMeasureThrowsTheWarmUpAwayAndDividesByTheMeanOfBare(t *testing.T) {
 	series := map[string][]float64{
-		bareName:  {1, 90, 45},
-		againName: {1, 110, 55},
-		"sdk":     {1, 80, 45},
+		bareName:   {1, 90, 45},
+		againName:  {1, 110, 55},
+		rialtoName: {1, 80, 45},
 	}
 	closed := 0
-	row := Row{Name: "made up", Base: bareName, open: func(_ context.Context, _ *Lab, p Peer) (meter, error) {
+	row := Row{Name: "made up", Base: bareName, Aim: ratio.Aim{Value: 0.8}, open: func(_ context.Context, _ *Lab, p Peer) (meter, error) {
 		if series[p.Name] == nil {
 			return nil, nil
 		}
 		return &counter{values: series[p.Name], closed: &closed}, nil
 	}}
-	peers := []Peer{{Name: bareName}, {Name: againName}, {Name: "sdk"}, {Name: "absent"}}
+	peers := []Peer{{Name: bareName}, {Name: againName}, {Name: rialtoName}, {Name: "absent"}}
 	line, err := row.Measure(t.Context(), nil, peers, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := line.Cells["sdk"]; got.Min != 0.8 || got.Max != 0.9 || got.Rounds != 2 {
-		t.Errorf("sdk: %+v", got)
+	if got := line.Cells[rialtoName]; got.Min != 0.8 || got.Max != 0.9 || got.Rounds != 2 {
+		t.Errorf("rialto: %+v", got)
+	}
+	if line.Verdict != ratio.Reached {
+		t.Errorf("verdict %q", line.Verdict)
 	}
 	if _, there := line.Cells["absent"]; there || len(line.Cells) != 3 || closed != 3 {
 		t.Errorf("%d cells, %d closed", len(line.Cells), closed)
@@ -112,7 +117,7 @@ func TestTurnChangesTheOrderAndKeepsEveryPeer(t *testing.T) {
 func TestNamesOfRowsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range All() {
-		if seen[row.Name] || row.Name == "" || row.Aim == "" {
+		if seen[row.Name] || row.Name == "" || row.Aim.Value == 0 {
 			t.Errorf("row %q: taken, unnamed or without an aim", row.Name)
 		}
 		seen[row.Name] = true
