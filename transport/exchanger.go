@@ -57,6 +57,9 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP status %d: %.*q", e.Status, most, e.Body)
 }
 
+// Refused tells whether the server wants to know first who asks, which says nothing about what was asked.
+func (e *StatusError) Refused() bool { return e.Status == 401 || e.Status == 403 }
+
 // Errors of sinks and exchangers.
 var (
 	// ErrUndeliverable says that the client has opened no way for such a message.

@@ -185,6 +185,14 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 		if p != nil {
 			p.ready.Store(true)
 		}
+	default:
+		if p == nil {
+			break
+		}
+		if w := p.owner(n, x); w != nil {
+			w.opts.OnNotice(n)
+			return
+		}
 	}
 	if p == nil {
 		e.guardNotice(ctx, n, x)

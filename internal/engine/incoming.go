@@ -129,7 +129,9 @@ func (in *Incoming) spawn() {
 		go in.run() // a stateless exchange: its binding waits for the answer
 		return
 	}
-	in.Peer.running.Go(in.run)
+	if !in.Peer.start(in.run) {
+		in.Finish(nil) // the peer was closed meanwhile, which has cancelled the request
+	}
 }
 
 // run calls the handler and answers.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,10 +20,13 @@ type CallOptions struct {
 	Timeout         time.Duration // from sending, or from the last progress where ResetOnProgress is set; 0 means none
 	Total           time.Duration // hard limit that nothing resets; 0 means none
 	ResetOnProgress bool
+	WantProgress    bool                         // ask for progress even where neither of the callbacks above and below is set
 	OnProgress      func(params json.RawMessage) // on the caller's goroutine, in order, before the answer
-	OnMessage       func(m *jsonrpc.Message)     // every other message that belongs to the call, where the wire says so
+	OnNotice        func(n *era.Notice)          // every notification of the call, see [Peer.owner]; on the reader's goroutine, must not block
+	Tag             any                          // what Peer.Tag answers for the id of this call
+	Headers         [][2]string                  // further HTTP headers
 	Codec           era.Codec                    // nil means the peer's
-	Opening         bool
+	Opening         bool                         // opens the connection: never cancelled on the wire, and an HTTP status stays an error
 }
 
 // pending is one request of this side that waits for its answer.
@@ -68,6 +72,7 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 	p.forgetPending(w)
 	if err != nil && callCtx.Err() != nil && w.unanswered() {
 		err = context.Cause(callCtx)
+		p.giveUp(w.out.ID)
 		p.abandon(ctx, via, w, err)
 	}
 	return outcome, err
@@ -91,7 +96,7 @@ func (p *Peer) expect(w *pending) error {
 	if _, taken := p.pending[w.out.ID]; taken {
 		return fmt.Errorf("id %s is in use by another call", w.out.ID)
 	}
-	if w.out.Token == nil && (w.opts.OnProgress != nil || w.opts.ResetOnProgress) {
+	if w.out.Token == nil && (w.opts.OnProgress != nil || w.opts.ResetOnProgress || w.opts.WantProgress) {
 		w.out.Token = w.out.ID.Raw()
 	}
 	p.pending[w.out.ID] = w
@@ -117,14 +122,14 @@ func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending
 	*buf = frame
 	elsewhere, err := via.Exchange(ctx, transport.Outbound{
 		Frame: frame, Kind: jsonrpc.KindRequest, ID: w.out.ID, Method: w.out.Method,
-		Headers: w.codec.CallHeaders(w.out), Opening: w.opts.Opening,
+		Headers: w.headers(), Opening: w.opts.Opening,
 	})
 	giveBack(buf)
 	w.mu.Lock()
 	w.inline = false
 	w.mu.Unlock()
 	var status *transport.StatusError
-	if errors.As(err, &status) && status.Message != nil && w.unanswered() {
+	if errors.As(err, &status) && status.Message != nil && !w.opts.Opening && !status.Refused() && w.unanswered() {
 		outcome, derr := w.codec.DecodeOutcome(w.out, status.Message)
 		return outcome, errors.Join(derr, nil)
 	}
@@ -132,6 +137,15 @@ func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending
 		return nil, err
 	}
 	return p.await(ctx, w, elsewhere)
+}
+
+// headers are those of the codec and those of the caller. The codec's may be shared and are not appended to.
+func (w *pending) headers() [][2]string {
+	own := w.codec.CallHeaders(w.out)
+	if len(w.opts.Headers) == 0 {
+		return own
+	}
+	return slices.Concat(own, w.opts.Headers)
 }
 
 // await runs callbacks until the answer is there.
@@ -205,7 +219,9 @@ func (p *Peer) settle(m *jsonrpc.Message, x transport.Exchange) {
 	delete(p.pending, id)
 	p.mu.Unlock()
 	if w == nil {
-		p.engine.opts.OnError(fmt.Errorf("an answer came for id %s, which no call waits for", m.ID))
+		if !p.late(id) {
+			p.engine.opts.OnError(fmt.Errorf("an answer came for id %s, which no call waits for", m.ID))
+		}
 		return
 	}
 	w.mu.Lock()
@@ -227,11 +243,17 @@ func (p *Peer) progress(n *era.Notice, x transport.Exchange) bool {
 	}
 	p.mu.Unlock()
 	if w == nil {
-		return false
+		id, err := jsonrpc.ParseID(token)
+		return err == nil && p.late(id)
 	}
 	w.mu.Lock()
 	if w.timer != nil && w.opts.ResetOnProgress {
 		w.timer.Reset(w.opts.Timeout)
+	}
+	if w.opts.OnNotice != nil {
+		w.mu.Unlock()
+		w.opts.OnNotice(n)
+		return true
 	}
 	own := w.inline && x.Related() == w.out.ID
 	if w.opts.OnProgress != nil && !own {
@@ -249,6 +271,54 @@ func (p *Peer) progress(n *era.Notice, x transport.Exchange) bool {
 		w.signal()
 	}
 	return true
+}
+
+// owner finds the call that a notification belongs to: by the subscription it names, or by the stream it came on. Nil when
+// there is none, or none that wants to know.
+func (p *Peer) owner(n *era.Notice, x transport.Exchange) *pending {
+	id := x.Related()
+	if n.Subscription != nil {
+		id, _ = jsonrpc.ParseID(n.Subscription) // one that is no id finds nothing
+	}
+	if id.IsZero() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.pending[id]; w != nil && w.opts.OnNotice != nil {
+		return w
+	}
+	return nil
+}
+
+// Tag answers what the caller has put into CallOptions.Tag of the call that runs under an id, nil when there is none.
+func (p *Peer) Tag(id jsonrpc.ID) any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.pending[id]; w != nil {
+		return w.opts.Tag
+	}
+	return nil
+}
+
+// mostLate bounds how many calls are remembered that nobody waits for any more.
+const mostLate = 256
+
+// giveUp remembers the id of a call that nobody waits for any more, so that its answer may still come without a word.
+func (p *Peer) giveUp(id jsonrpc.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.abandoned) >= mostLate {
+		p.abandoned = p.abandoned[1:]
+	}
+	p.abandoned = append(p.abandoned, id)
+}
+
+// late tells whether an id is that of a call given up.
+func (p *Peer) late(id jsonrpc.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.abandoned, id)
 }
 
 // byToken finds a call whose caller chose the token; p.mu is held.
@@ -298,7 +368,7 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 	params = append(params, `,"reason":`...)
 	params = jsonrpc.AppendString(params, cause.Error())
 	params = append(params, '}')
-	p.running.Go(func() {
+	p.start(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
 		if err := p.Send(ctx, via, w.codec, &era.Notice{Method: methodCancelled, Params: params}); err != nil {

@@ -37,6 +37,7 @@ type Peer struct {
 	pending   map[jsonrpc.ID]*pending
 	resources map[string]bool // legacy subscriptions, by URI
 	lastID    int64
+	abandoned []jsonrpc.ID // of calls that nobody waits for any more, the newest last
 	closed    error
 	emptied   chan struct{} // closed when incoming becomes empty, for Drain
 }
@@ -169,7 +170,7 @@ func (p *Peer) unregister(in *Incoming) {
 	p.queue = p.queue[1:]
 	p.active++
 	next.counted = true
-	next.spawn()
+	p.running.Go(next.run)
 }
 
 // cancelled ends the request that a cancellation names, and tells whether there was one.
@@ -198,7 +199,11 @@ func (p *Peer) cancelled(n *era.Notice) bool {
 		in.stop(ErrCancelled)
 		return true
 	}
-	return waiting == nil // a listen that the server ends is the caller's to see
+	if waiting != nil && waiting.opts.OnNotice != nil {
+		waiting.opts.OnNotice(n) // a listen that the server ends is the caller's to see
+		return true
+	}
+	return waiting == nil
 }
 
 // Close fails what waits for the peer and cancels what runs for it. It returns when all of it has ended, but waits for
@@ -242,6 +247,17 @@ func (p *Peer) snapshot(m map[jsonrpc.ID]*Incoming) []*Incoming {
 		out = append(out, in)
 	}
 	return out
+}
+
+// start runs a function on a goroutine that Close waits for, and answers false when the peer is closed already.
+func (p *Peer) start(run func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed != nil {
+		return false
+	}
+	p.running.Go(run)
+	return true
 }
 
 func (p *Peer) wait() {
