@@ -158,7 +158,6 @@ func TestTreePointsUp(t *testing.T) {
 func TestOneOwner(t *testing.T) {
 	owner := map[string]string{
 		"github.com/santhosh-tekuri/jsonschema/v6": "internal/schema",
-		"github.com/google/jsonschema-go":          "internal/schema",
 	}
 	for _, pkg := range packages(t, "./...") {
 		for _, req := range rootRequirements(t) {
