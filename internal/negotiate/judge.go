@@ -3,7 +3,6 @@ package negotiate
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -63,7 +62,7 @@ func (s *Set) Judge(p Probe) Verdict {
 	case p.Fault != nil:
 		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server could not be reached: %v", p.Fault).Because(p.Fault))
 	case p.HTTP && saysNothing(p.Status):
-		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server answered the first request with HTTP %d %s", p.Status, http.StatusText(p.Status)))
+		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server answered the first request with HTTP %d", p.Status))
 	case p.Error != nil:
 		return s.judgeError(p)
 	case p.Result != nil && p.Status == 0:
@@ -82,13 +81,10 @@ func (s *Set) Judge(p Probe) Verdict {
 	return s.fallBack(fmt.Sprintf("the server refused server/discover with HTTP %d", p.Status))
 }
 
-// saysNothing tells whether a status comes from what stands before the protocol: authorization, a limit, a failure.
+// saysNothing tells whether a status comes from what stands before the protocol: authorization (of a proxy too), a limit
+// on requests, a failure.
 func saysNothing(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests:
-		return true
-	}
-	return status >= http.StatusInternalServerError
+	return status == 401 || status == 403 || status == 407 || status == 429 || status >= 500
 }
 
 func undecided(err *mcp.Error) Verdict { return Verdict{Finding: Undecided, Err: err} }
