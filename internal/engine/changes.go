@@ -123,10 +123,14 @@ func (b *mailbox) next() *era.Notice {
 const debounce = 20 * time.Millisecond
 
 // Announce tells every listener that wants to know of a change: listens that asked for it, and on the legacy era every
-// peer (for a resource: those that subscribed to it). List changes gather for a moment first. It does not wait.
+// peer (for a resource: those that subscribed to it). List changes gather for a moment first; with nobody there they are
+// forgotten, since whoever comes later sees the new list anyway. It does not wait.
 func (e *Engine) Announce(c Change, uri string) {
 	if c == ResourceUpdated {
 		e.spread(c, uri)
+		return
+	}
+	if e.Listens() == 0 && len(e.Peers()) == 0 {
 		return
 	}
 	h := &e.hub
