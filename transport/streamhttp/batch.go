@@ -1,0 +1,135 @@
+package streamhttp
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// batch is one posted array and the response its answers go into, as one array in the order in which they are ready.
+type batch struct {
+	reply
+
+	gather sync.Mutex // guards left and out
+	left   int
+	out    []byte
+	done   chan struct{} // closed with the last answer
+}
+
+// element is one message of an array.
+type element struct {
+	origin
+	batch *batch
+}
+
+var _ transport.Exchange = (*element)(nil)
+
+// Send puts a message ahead of the answers.
+func (x *element) Send(ctx context.Context, frame []byte) error { return x.batch.send(ctx, frame) }
+
+// Answer adds an answer to the array. It has no status of its own.
+func (x *element) Answer(_ context.Context, frame []byte, _ int, _ int64) error {
+	return x.batch.add(frame)
+}
+
+// Drop leaves the element without an answer.
+func (x *element) Drop() {
+	if x.message.Kind() == jsonrpc.KindRequest {
+		x.batch.h.report(x.batch.add(nil))
+	}
+}
+
+// postBatch takes an array, on the legacy revisions that have them.
+func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte, takes form) {
+	from := &origin{principal: h.opts.Principal(r)}
+	from.request.Store(r)
+	if !h.findSession(w, r, from) {
+		return
+	}
+	var settled era.Codec
+	if from.session != nil {
+		settled = from.session.codec
+	}
+	messages, route := h.set.ClassifyBatch(frame, from, settled, h.opts.MaxBatch)
+	switch {
+	case route.Refusal != nil:
+		refuse(w, status(nil, route.Refusal.Row, int64(route.Refusal.Err.Code)), jsonrpc.ID{}, route.Refusal.Err)
+		return
+	case from.session == nil && h.sessionful():
+		h.noSession(w, messages[0])
+		return
+	}
+	b := &batch{done: make(chan struct{})}
+	b.h, b.w, b.r, b.takes = h, w, r, takes
+	for _, m := range messages {
+		if m.Kind() == jsonrpc.KindRequest {
+			b.left++
+		}
+	}
+	b.hand(messages, from, route.Codec)
+}
+
+// hand delivers every element and waits for the answers.
+func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec) {
+	w, r, calls := b.w, b.r, b.left
+	if calls > 0 {
+		b.begin()
+	}
+	ctx := b.h.contextOf(r, from.session)
+	for _, m := range messages {
+		x := &element{batch: b}
+		x.message, x.codec, x.session, x.principal, x.remote = m, codec, from.session, from.principal, r.RemoteAddr
+		x.request.Store(r)
+		b.h.recv.Deliver(ctx, x)
+	}
+	if calls == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	<-b.done
+	b.leave()
+	if from.session != nil {
+		from.session.touch()
+	}
+}
+
+// add takes one answer, or nil for a request that gets none, and answers the array with the last.
+func (b *batch) add(frame []byte) error {
+	b.gather.Lock()
+	defer b.gather.Unlock()
+	if frame != nil {
+		sep := byte('[')
+		if len(b.out) > 0 {
+			sep = ','
+		}
+		b.out = append(append(b.out, sep), frame...)
+	}
+	if b.left--; b.left != 0 {
+		return nil
+	}
+	defer close(b.done)
+	if len(b.out) == 0 {
+		b.accepted()
+		return nil
+	}
+	return b.answer(append(b.out, ']'), http.StatusOK, true)
+}
+
+// accepted answers an array all of whose requests were cancelled.
+func (b *batch) accepted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over && b.stream == nil {
+		b.w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func (h *Handler) report(err error) {
+	if err != nil {
+		h.opts.OnError(err)
+	}
+}

@@ -1,0 +1,118 @@
+package streamhttp
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// mediaTypes checks what can be seen before the body is read, and returns how the answer may be given.
+func (h *Handler) mediaTypes(w http.ResponseWriter, r *http.Request) (form, bool) {
+	if essence(r.Header["Content-Type"]) != typeJSON {
+		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"the body must be JSON: send one header Content-Type: application/json"))
+		return neither, false
+	}
+	if coding := r.Header["Content-Encoding"]; len(coding) > 0 && (len(coding) > 1 || coding[0] != "identity") {
+		w.Header()["Accept-Encoding"] = []string{"identity"}
+		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"bodies with a Content-Encoding are not taken; send the JSON as it is"))
+		return neither, false
+	}
+	takes := accepted(r.Header["Accept"])
+	if h.opts.JSONOnly {
+		takes &= jsonBody
+	}
+	if takes == neither {
+		plain(w, http.StatusNotAcceptable, "answers are application/json or text/event-stream; name them in Accept")
+		return neither, false
+	}
+	return takes, true
+}
+
+var errTooLarge = errors.New("the body is over the limit")
+
+// body reads the whole body within the limits, or answers why not. The frame is the caller's own.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	limit := h.opts.MaxBodyBytes
+	if limit > 0 && r.ContentLength > limit {
+		h.tooLarge(w)
+		return nil, false
+	}
+	rc := http.NewResponseController(w)
+	timed := h.opts.BodyTimeout > 0 && rc.SetReadDeadline(time.Now().Add(h.opts.BodyTimeout)) == nil // or it has no deadlines
+	frame, err := readFrame(r.Body, r.ContentLength, limit)
+	if timed {
+		if err := rc.SetReadDeadline(time.Time{}); err != nil { // the wait for a lost connection must not end with it
+			h.opts.OnError(err)
+		}
+	}
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return frame, true
+	case errors.Is(err, errTooLarge):
+		h.tooLarge(w)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		w.Header()["Connection"] = []string{"close"}
+		refuse(w, http.StatusRequestTimeout, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"the body did not arrive within %s", h.opts.BodyTimeout))
+	default:
+		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, mcp.Errorf(mcp.CodeParse, "the body could not be read to its end"))
+	}
+	return nil, false
+}
+
+func (h *Handler) tooLarge(w http.ResponseWriter) {
+	w.Header()["Connection"] = []string{"close"} // the rest of the body is not read
+	refuse(w, http.StatusRequestEntityTooLarge, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+		"the body is larger than %d bytes, the most this server takes (option MaxBodyBytes)", h.opts.MaxBodyBytes))
+}
+
+// step is how much is allocated ahead of what has arrived: a declared length is a claim.
+const step = 64 << 10
+
+// readFrame reads a body of a declared length (-1 for unknown) and at most limit bytes (no bound below zero).
+func readFrame(body io.Reader, declared, limit int64) ([]byte, error) {
+	size := int64(4 << 10)
+	if declared >= 0 {
+		size = min(declared, step)
+	}
+	frame := make([]byte, 0, size)
+	for {
+		if int64(len(frame)) == declared {
+			return frame, nil
+		}
+		if len(frame) == cap(frame) {
+			frame = grow(frame, declared)
+		}
+		n, err := body.Read(frame[len(frame):cap(frame)])
+		frame = frame[:len(frame)+n]
+		switch {
+		case limit >= 0 && int64(len(frame)) > limit:
+			return nil, errTooLarge
+		case err == io.EOF && declared > int64(len(frame)):
+			return nil, io.ErrUnexpectedEOF
+		case err == io.EOF:
+			return frame, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// grow makes room for as much again as has arrived, or one step, or what is still to come.
+func grow(frame []byte, declared int64) []byte {
+	more := max(len(frame), step)
+	if rest := declared - int64(len(frame)); declared >= 0 && rest < int64(more) {
+		more = int(rest)
+	}
+	out := make([]byte, len(frame), len(frame)+more)
+	copy(out, frame)
+	return out
+}

@@ -1,0 +1,20 @@
+// Package streamhttp carries both eras over Streamable HTTP.
+//
+// [New] makes the server's handler: one http.Handler for any path, on which modern requests are served without state and
+// legacy ones in sessions. [NewClient] makes the other end. Both feed a transport.Receiver and know nothing above it.
+//
+// # How a POST is answered
+//
+// A request is judged in the order of the table of refusals (design, section 4). Its answer is a JSON body when nothing
+// precedes it and it comes within Options.UpgradeAfter; otherwise the response becomes an event stream with keep-alive
+// comments. What the client's Accept header leaves out is never sent.
+//
+//	request -> guard, media types, body -> jsonrpc -> negotiate -> exchange -> Receiver
+//	Receiver -> exchange -> reply (JSON body) or stream (events) -> client
+//
+// # Streams that stay open
+//
+// A subscriptions/listen stream and a session's GET stream take their connection over from net/http (HTTP/1.1), so that
+// an idle one costs a few KiB. Access logs see such a handler return at once, and http.Server.Shutdown does not know of
+// the connection: Handler.Shutdown and Handler.Close end it. Options.NoHijack turns this off.
+package streamhttp

@@ -1,0 +1,89 @@
+package streamhttp
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// named finds the session of a GET or DELETE, or answers why not.
+func (h *Handler) named(w http.ResponseWriter, r *http.Request) *session {
+	o := &origin{principal: h.opts.Principal(r)}
+	o.request.Store(r)
+	if id, ok := o.Header(headerSession); !ok || id == "" {
+		plain(w, http.StatusBadRequest, "the header Mcp-Session-Id is missing")
+		return nil
+	}
+	if !h.findSession(w, r, o) {
+		return nil
+	}
+	version, _ := o.Header("Mcp-Protocol-Version")
+	version = strings.Trim(version, " \t")
+	if s := o.session; version != "" && version != s.codec.Revision() {
+		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"the header MCP-Protocol-Version names %q but this session speaks %s; send that", version, s.codec.Revision()))
+		return nil
+	}
+	return o.session
+}
+
+// get opens a stream for what belongs to no call. The newest of a session gets it.
+func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
+	if accepted(r.Header["Accept"])&eventsBody == 0 {
+		plain(w, http.StatusNotAcceptable, "this is an event stream; name text/event-stream in Accept")
+		return
+	}
+	s := h.named(w, r)
+	if s == nil {
+		return
+	}
+	if !s.room() {
+		plain(w, http.StatusConflict, errStreams.Error())
+		return
+	}
+	to, err := h.openStream(w, r, true)
+	if err != nil {
+		h.opts.OnError(err)
+		return
+	}
+	if err := s.attach(to); err != nil {
+		to.close()
+		return
+	}
+	if to.conn != nil {
+		to.onGone(func() { s.detach(to) })
+		return
+	}
+	defer s.detach(to)
+	to.hold(r)
+}
+
+// hold waits until a stream that writes through net/http is over.
+func (s *stream) hold(r *http.Request) {
+	done := make(chan struct{})
+	s.mu.Lock()
+	if s.closed {
+		close(done)
+	}
+	s.done = done
+	s.mu.Unlock()
+	select {
+	case <-done:
+	case <-r.Context().Done():
+	}
+	s.close()
+}
+
+// delete ends a session.
+func (h *Handler) delete(w http.ResponseWriter, r *http.Request) {
+	s := h.named(w, r)
+	if s == nil {
+		return
+	}
+	delete(w.Header(), headerSession)
+	s.end(transport.ErrClosed)
+	w.WriteHeader(http.StatusOK)
+}

@@ -1,0 +1,185 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Handler serves both eras on one address. Its methods may be called concurrently; it is made by New.
+type Handler struct {
+	recv     transport.Receiver
+	set      *negotiate.Set
+	opts     Options
+	guard    *Guard
+	methods  []string // that are answered, for Allow
+	sessions sessions
+	streams  streams
+	alarms   alarms
+	closed   chan struct{}
+	once     sync.Once
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New makes a handler that feeds recv. Legacy sessions exist where set serves a legacy revision and Options.Sessionless
+// is off. Close or Shutdown must be called in the end.
+func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
+	opts = opts.withDefaults()
+	h := &Handler{
+		recv: recv, set: set, opts: opts, guard: NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
+		closed: make(chan struct{}), methods: []string{http.MethodPost},
+	}
+	if h.sessionful() {
+		if !opts.JSONOnly {
+			h.methods = append(h.methods, http.MethodGet)
+		}
+		h.methods = append(h.methods, http.MethodDelete)
+	}
+	h.sessions.byID, h.sessions.epoch = make(map[string]*session), time.Now()
+	h.streams.every = opts.KeepAlive
+	h.streams.open = make(map[*stream]struct{})
+	return h
+}
+
+// sessionful tells whether legacy clients get sessions.
+func (h *Handler) sessionful() bool { return !h.opts.Sessionless && len(h.set.Legacy()) > 0 }
+
+// ServeHTTP answers one request, whatever its path.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.allowOrigin(w, r)
+	preflight := isPreflight(r) && len(h.guard.origins) > 0
+	switch {
+	case !preflight && !slices.Contains(h.methods, r.Method):
+		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
+		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
+		return
+	case !h.admit(w, r, preflight):
+		return
+	case preflight:
+		h.preflight(w, r)
+		return
+	case h.isClosed():
+		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInternal, "the server is shutting down"))
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.get(w, r)
+	case http.MethodDelete:
+		h.delete(w, r)
+	}
+}
+
+// admit checks Host, Origin and what the user has added.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request, preflight bool) bool {
+	err := h.guard.Check(r)
+	if err == nil && h.opts.SecurityValidator != nil && !preflight {
+		err = h.opts.SecurityValidator(r)
+	}
+	if err != nil {
+		plain(w, http.StatusForbidden, err.Error())
+	}
+	return err == nil
+}
+
+func (h *Handler) isClosed() bool {
+	select {
+	case <-h.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Sessions returns how many legacy sessions are open.
+func (h *Handler) Sessions() int { return h.sessions.count() }
+
+// Streams returns how many event streams are open.
+func (h *Handler) Streams() int { return h.streams.count() }
+
+// Shutdown takes no new requests, waits until the calls of all sessions have been answered or ctx ends, and closes the
+// handler. It returns the context's error when that ended first.
+func (h *Handler) Shutdown(ctx context.Context) error {
+	h.once.Do(func() { close(h.closed) })
+	var wg sync.WaitGroup
+	for _, s := range h.sessions.all() {
+		wg.Go(func() { s.peer.Drain(ctx) })
+	}
+	wg.Wait()
+	err := ctx.Err()
+	return errors.Join(err, h.Close())
+}
+
+// Close takes no new requests and ends all sessions and streams. It returns when what they ran has ended, and may be
+// called twice. What runs for other requests is left to http.Server.
+func (h *Handler) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	h.streams.closeAll()
+	var wg sync.WaitGroup
+	for _, s := range h.sessions.close() {
+		wg.Go(func() { s.end(transport.ErrClosed) })
+	}
+	wg.Wait()
+	h.streams.wait()
+	return nil
+}
+
+// Headers whose values never change: net/http copies them before it writes, nobody writes to them.
+var (
+	jsonType   = []string{typeJSON}
+	eventsType = []string{typeEvents}
+	textType   = []string{"text/plain; charset=utf-8"}
+	noCache    = []string{"no-cache, no-transform"}
+	keepAlive  = []string{"keep-alive"}
+	noBuffer   = []string{"no"}
+)
+
+// plain answers with a line of text: for what is refused before there is JSON-RPC.
+func plain(w http.ResponseWriter, code int, text string) {
+	w.Header()["Content-Type"] = textType
+	w.WriteHeader(code)
+	w.Write([]byte(text + "\n"))
+}
+
+// refuse answers with a JSON-RPC error; a zero id is left out.
+func refuse(w http.ResponseWriter, code int, id jsonrpc.ID, err *mcp.Error) {
+	if code == http.StatusServiceUnavailable {
+		w.Header()["Retry-After"] = []string{"1"}
+	}
+	respond(w, code, jsonrpc.AppendError(nil, id, era.WriteError(err, err.Code)))
+}
+
+// respond writes a JSON body.
+func respond(w http.ResponseWriter, code int, frame []byte) {
+	header := w.Header()
+	header["Content-Type"] = jsonType
+	const net = 2 << 10 // below this net/http finds the length itself; above it the answer would be chunked
+	if len(frame) >= net {
+		header["Content-Length"] = []string{strconv.Itoa(len(frame))}
+	}
+	if code != http.StatusOK {
+		w.WriteHeader(code)
+	}
+	w.Write(frame)
+}
+
+// writeBy sets the time by which a write must be over. A writer that knows no deadlines has its own limits.
+func (h *Handler) writeBy(rc *http.ResponseController) {
+	if err := rc.SetWriteDeadline(time.Now().Add(h.opts.WriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		h.opts.OnError(err)
+	}
+}

@@ -1,0 +1,76 @@
+package streamhttp
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Options configures a Handler. The zero value is ready to use.
+type Options struct {
+	// AllowedHosts are host names served beside loopback ones when the server listens on loopback; on other addresses Host
+	// is checked only when the list is not empty. Names are compared without port and case.
+	AllowedHosts []string
+
+	// AllowedOrigins are origins of browsers that may call, such as "https://app.example.com"; "null" may be listed. Listed
+	// origins get CORS answers. The server's own host is always allowed.
+	AllowedOrigins []string
+
+	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
+	// 403 and its text. Nil means none. It is called concurrently.
+	SecurityValidator func(*http.Request) error
+
+	// Principal tells who sent a request. Nil means nobody. It is called concurrently.
+	Principal func(*http.Request) *mcp.Principal
+
+	// Sessionless serves legacy clients without sessions: no server requests, no streams of their own.
+	Sessionless bool
+
+	// JSONOnly never answers with an event stream. Progress and logs are dropped, listens and GET streams refused.
+	JSONOnly bool
+
+	// NoHijack keeps idle streams on net/http's own goroutines, so that access logs see them end. It costs about six times
+	// the memory for each open stream.
+	NoHijack bool
+
+	MaxBodyBytes int64         // one request body; 0 means 10 MiB, negative no bound
+	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch
+	MaxSessions  int           // legacy sessions; 0 means 100,000, negative no bound
+	MaxStreams   int           // GET streams of one session; 0 means 16, negative no bound
+	UpgradeAfter time.Duration // how long an answer may take before it becomes a stream; 0 means 10 s, negative never
+	KeepAlive    time.Duration // between comments on open streams; 0 means 15 s, negative none
+	BodyTimeout  time.Duration // for reading one body; 0 means 30 s, negative no limit
+	WriteTimeout time.Duration // for one write to a client that does not read; 0 means 30 s
+	IdleTimeout  time.Duration // ends a session that is not used; 0 means 30 min, negative never
+
+	// OnError is called with faults that no client is told of. It may be called concurrently. Nil drops them.
+	OnError func(error)
+}
+
+func (o Options) withDefaults() Options {
+	set(&o.MaxBodyBytes, 10<<20)
+	set(&o.MaxBatch, jsonrpc.MaxBatch)
+	set(&o.MaxSessions, 100_000)
+	set(&o.MaxStreams, 16)
+	set(&o.UpgradeAfter, 10*time.Second)
+	set(&o.KeepAlive, 15*time.Second)
+	set(&o.BodyTimeout, 30*time.Second)
+	set(&o.WriteTimeout, 30*time.Second)
+	set(&o.IdleTimeout, 30*time.Minute)
+	if o.Principal == nil {
+		o.Principal = func(*http.Request) *mcp.Principal { return nil }
+	}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return o
+}
+
+func set[T comparable](v *T, standard T) {
+	var zero T
+	if *v == zero {
+		*v = standard
+	}
+}

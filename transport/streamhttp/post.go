@@ -1,0 +1,153 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// post takes one message or one array of them.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	takes, ok := h.mediaTypes(w, r)
+	if !ok {
+		return
+	}
+	frame, ok := h.body(w, r)
+	if !ok {
+		return
+	}
+	if jsonrpc.IsBatch(frame) {
+		h.postBatch(w, r, frame, takes)
+		return
+	}
+	m, err := jsonrpc.Decode(frame, negotiate.Lift)
+	if err != nil {
+		bad := &jsonrpc.FrameError{Code: jsonrpc.CodeParse}
+		errors.As(err, &bad)
+		refuse(w, http.StatusBadRequest, bad.ID, mcp.Errorf(mcp.Code(bad.Code), "%v", err))
+		return
+	}
+	x := &exchange{}
+	x.message, x.remote, x.principal = m, r.RemoteAddr, h.opts.Principal(r)
+	x.request.Store(r)
+	x.h, x.w, x.r, x.takes = h, w, r, takes
+	if h.route(w, r, x) {
+		h.hand(w, r, x)
+	}
+}
+
+// route finds codec and session of a message, or answers why not.
+func (h *Handler) route(w http.ResponseWriter, r *http.Request, x *exchange) bool {
+	m := x.message
+	if !negotiate.IsModern(m, x) && !h.findSession(w, r, &x.origin) {
+		return false
+	}
+	var settled era.Codec
+	if x.session != nil {
+		settled = x.session.codec
+	}
+	route := h.set.Classify(m, x, settled)
+	x.codec = route.Codec
+	switch {
+	case route.Refusal != nil:
+		var id jsonrpc.ID
+		if m.Kind() == jsonrpc.KindRequest {
+			id = m.ID
+		}
+		refuse(w, status(nil, route.Refusal.Row, int64(route.Refusal.Err.Code)), id, route.Refusal.Err)
+		return false
+	case route.Kind == negotiate.Drop:
+		w.WriteHeader(http.StatusAccepted)
+		return false
+	case route.Opening && h.sessionful():
+		return h.open(w, x)
+	case route.Kind == negotiate.Legacy && !route.Opening && x.session == nil && h.sessionful():
+		h.noSession(w, m)
+		return false
+	}
+	return true
+}
+
+func (h *Handler) noSession(w http.ResponseWriter, m *jsonrpc.Message) {
+	var id jsonrpc.ID
+	if m.Kind() == jsonrpc.KindRequest {
+		id = m.ID
+	}
+	refuse(w, http.StatusBadRequest, id, mcp.Errorf(mcp.CodeInvalidRequest,
+		"the header Mcp-Session-Id is missing; send initialize first, then its session id with every request"))
+}
+
+// findSession looks up the session that a legacy message names, or answers 404. No id is no fault here.
+func (h *Handler) findSession(w http.ResponseWriter, r *http.Request, o *origin) bool {
+	id, named := o.Header(headerSession)
+	if !named || id == "" || !h.sessionful() {
+		return true
+	}
+	o.session = h.sessions.find(id, o.principal)
+	if o.session == nil {
+		unknownSession(w)
+		return false
+	}
+	o.session.touch()
+	w.Header()[headerSession] = o.session.header
+	return true
+}
+
+func unknownSession(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+		"there is no such session, or it has ended; send initialize without Mcp-Session-Id to open a new one"))
+}
+
+// open prepares the session that an initialize request asks for. Nothing has been allocated for it before.
+func (h *Handler) open(w http.ResponseWriter, x *exchange) bool {
+	err := h.sessions.reserve(h.opts.MaxSessions)
+	if err == nil {
+		if x.session, err = h.newSession(x.codec, x.principal); err != nil {
+			h.sessions.giveBack()
+		}
+	}
+	if err != nil {
+		refuse(w, http.StatusServiceUnavailable, x.message.ID, mcp.Errorf(mcp.CodeInternal, "no session can be opened now: %v", err))
+		return false
+	}
+	x.opening = x.session
+	return true
+}
+
+// hand gives a message to the receiver and sees its response to the end.
+func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
+	opening := x.opening
+	if x.message.Kind() != jsonrpc.KindRequest {
+		x.over, x.w, x.r = true, nil, nil // a notification or an answer has no response but this one
+		h.recv.Deliver(h.contextOf(r, x.session), x)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx := h.contextOf(r, x.session)
+	if row, _ := x.codec.Look(x.message.Method, false, era.ServerSide); row != nil && row.Long {
+		x.long = true
+		ctx, x.cancel = context.WithCancel(ctx)
+	}
+	x.begin()
+	h.recv.Receive(ctx, x)
+	x.leave()
+	if x.session != nil {
+		x.session.touch()
+	}
+	if opening != nil {
+		h.settle(opening)
+	}
+}
+
+// contextOf is what a call runs under: a stateless one ends with its connection, one of a session does not.
+func (h *Handler) contextOf(r *http.Request, s *session) context.Context {
+	if s != nil {
+		return context.WithoutCancel(r.Context())
+	}
+	return r.Context()
+}

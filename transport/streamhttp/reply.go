@@ -1,0 +1,184 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// reply is the HTTP response of one POST: nothing yet, then a JSON body or an event stream. After over is set nothing
+// touches the writer any more, so that its handler may return.
+type reply struct {
+	h       *Handler
+	long    bool               // a request that stays open by design: its stream takes the connection over
+	opening *session           // that begins with this answer
+	cancel  context.CancelFunc // of a long request; ends what holds it once it has been answered
+
+	mu     sync.Mutex
+	w      http.ResponseWriter
+	r      *http.Request
+	takes  form
+	over   bool
+	parked bool
+	stream *stream
+	alarm  *alarm
+}
+
+// soon is how long a response that must be a stream waits for a refusal, which has a status of its own.
+const soon = 50 * time.Millisecond
+
+// begin starts the time after which the response becomes a stream by itself.
+func (p *reply) begin() {
+	after := p.h.opts.UpgradeAfter
+	switch {
+	case p.takes == jsonBody || after < 0 && p.takes != eventsBody:
+		return
+	case p.takes == eventsBody && (after < 0 || after > soon):
+		after = soon
+	}
+	p.mu.Lock()
+	p.alarm = p.h.alarms.set(p, after)
+	p.mu.Unlock()
+}
+
+// upgrade makes the response a stream because it takes long.
+func (p *reply) upgrade() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alarm = nil // it has rung
+	if p.over || p.stream != nil {
+		return
+	}
+	if err := p.open(); err != nil {
+		p.h.opts.OnError(err)
+	}
+}
+
+// open makes the response a stream; p.mu is held.
+func (p *reply) open() error {
+	p.quiet()
+	p.name()
+	s, err := p.h.openStream(p.w, p.r, p.long)
+	if err != nil {
+		return err
+	}
+	if p.cancel != nil {
+		s.onGone(p.cancel)
+	}
+	p.stream = s
+	return nil
+}
+
+// quiet stops the alarm; p.mu is held.
+func (p *reply) quiet() {
+	if p.alarm != nil {
+		p.h.alarms.stop(p.alarm)
+		p.alarm = nil
+	}
+}
+
+func (p *reply) send(_ context.Context, frame []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.over:
+		return transport.ErrClosed
+	case p.takes == jsonBody, p.lost():
+		return transport.ErrUndeliverable
+	case p.stream == nil:
+		if err := p.open(); err != nil {
+			return errors.Join(transport.ErrUndeliverable, err)
+		}
+	}
+	return p.stream.event(frame)
+}
+
+// lost tells whether the connection is known to have gone; p.mu is held. A connection taken over tells so by itself.
+func (p *reply) lost() bool { return p.r != nil && !p.long && p.r.Context().Err() != nil }
+
+// answer ends the response; good says that the frame is a result.
+func (p *reply) answer(frame []byte, code int, good bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return transport.ErrClosed
+	}
+	defer p.finished()
+	if p.opening != nil && (!good || !p.h.sessions.publish(p.opening)) {
+		p.opening = nil
+	}
+	if p.stream == nil && p.takes == eventsBody && code == http.StatusOK {
+		if err := p.open(); err != nil {
+			return err
+		}
+	}
+	if p.stream != nil {
+		return p.stream.event(frame)
+	}
+	p.name()
+	p.body(frame, code)
+	return nil
+}
+
+// name puts the id of a session that begins into the header; p.mu is held.
+func (p *reply) name() {
+	if p.opening != nil {
+		p.w.Header()[headerSession] = p.opening.header
+	}
+}
+
+// body answers with JSON; p.mu is held.
+func (p *reply) body(frame []byte, code int) {
+	const most = 64 << 10 // what surely fits into the buffers on the way
+	if len(frame) > most {
+		p.h.writeBy(http.NewResponseController(p.w))
+	}
+	if code == http.StatusServiceUnavailable {
+		p.w.Header()["Retry-After"] = []string{"1"}
+	}
+	respond(p.w, code, frame)
+}
+
+func (p *reply) drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.finished()
+	}
+}
+
+// finished marks the end; p.mu is held.
+func (p *reply) finished() {
+	p.over = true
+	p.quiet()
+	if p.stream != nil {
+		p.stream.end()
+	}
+	if p.cancel != nil {
+		p.cancel()
+	}
+}
+
+// release hands over the stream of a response that can go on without its handler, and nil where it cannot.
+func (p *reply) release() *stream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.stream == nil || p.stream.conn == nil {
+		return nil
+	}
+	p.parked, p.w, p.r = true, nil, nil
+	return p.stream
+}
+
+// leave is called when the handler returns: what is not parked ends.
+func (p *reply) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.parked && !p.over {
+		p.finished()
+	}
+}
