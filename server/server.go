@@ -108,6 +108,19 @@ func (s *Server) servesVendor(method string) bool {
 // ResourceUpdated tells the clients that subscribed to a resource that it has changed. It does not wait for them.
 func (s *Server) ResourceUpdated(uri string) { s.engine.Announce(engine.ResourceUpdated, uri) }
 
+// Changed tells the clients that listen that a list answered by [Options.Catalogue] has changed. It does not wait for
+// them; changes in quick succession are announced once. What is registered announces its changes by itself.
+func (s *Server) Changed(kind ListKind) {
+	switch kind {
+	case Tools:
+		s.engine.Announce(engine.ToolsChanged, "")
+	case Prompts:
+		s.engine.Announce(engine.PromptsChanged, "")
+	default:
+		s.engine.Announce(engine.ResourcesChanged, "")
+	}
+}
+
 // Shutdown refuses new sessions, ends every subscription with its final result, cancels what runs and closes every
 // session. It returns when all have ended, or with the context's error when that ends first.
 func (s *Server) Shutdown(ctx context.Context) error {

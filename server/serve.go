@@ -1,0 +1,57 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/internal/pipe"
+	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/stdio"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
+)
+
+// Handler returns the HTTP handler of the server: both eras on one address, legacy ones in sessions. It serves whatever
+// path it is mounted at. Each call makes a handler with sessions of its own; Shutdown ends them all.
+func (s *Server) Handler() http.Handler {
+	o := s.opts.HTTP
+	h := streamhttp.New(s.engine, s.set, streamhttp.Options{
+		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
+		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
+		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
+		NoHijack: o.NoHijack, OnError: s.report,
+	})
+	s.mu.Lock()
+	s.handlers = append(s.handlers, h)
+	s.mu.Unlock()
+	return h
+}
+
+// Middleware puts the server into a handler chain that stands already: requests for prefix, with or without a slash at
+// the end, are the server's, all others go on to the next handler.
+func (s *Server) Middleware(prefix string) func(http.Handler) http.Handler {
+	own := s.Handler()
+	prefix = "/" + strings.Trim(prefix, "/")
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if path := r.URL.Path; path == prefix || path == prefix+"/" {
+				own.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// RunStdio serves standard input and output until the input ends or ctx does. Nothing else may write to standard output
+// meanwhile. It returns nil at the end of input.
+func (s *Server) RunStdio(ctx context.Context) error {
+	return s.Serve(ctx, stdio.Open(os.Stdin, os.Stdout, stdio.Options{}))
+}
+
+// Serve serves one connection, both eras on it, until it ends or ctx does, and closes it. It returns nil when the other
+// side has closed.
+func (s *Server) Serve(ctx context.Context, conn transport.Conn) error {
+	return pipe.Serve(ctx, conn, s.engine, s.set, pipe.Options{OnError: s.report})
+}
