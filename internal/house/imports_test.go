@@ -55,7 +55,8 @@ var tree = []row{
 	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
 	{"llm", []string{"jsonrpc", "mcp", "client", "manager"}},
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "auth/..."}},
-	{"conformance/...", public},
+	{"conformance/fixture", public},
+	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
 	{"examples/...", public},
 	{"internal/house/...", nil},
 }
