@@ -186,11 +186,7 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 			p.ready.Store(true)
 		}
 	default:
-		if p == nil {
-			break
-		}
-		if w := p.owner(n, x); w != nil {
-			w.opts.OnNotice(n)
+		if p != nil && p.offer(n, x) {
 			return
 		}
 	}

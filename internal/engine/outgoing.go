@@ -22,7 +22,7 @@ type CallOptions struct {
 	ResetOnProgress bool
 	WantProgress    bool                         // ask for progress even where neither of the callbacks above and below is set
 	OnProgress      func(params json.RawMessage) // on the caller's goroutine, in order, before the answer
-	OnNotice        func(n *era.Notice)          // every notification of the call, see [Peer.owner]; on the reader's goroutine, must not block
+	OnNotice        func(n *era.Notice) bool     // see [Peer.offer]
 	Tag             any                          // what Peer.Tag answers for the id of this call
 	Headers         [][2]string                  // further HTTP headers
 	Codec           era.Codec                    // nil means the peer's
@@ -273,22 +273,22 @@ func (p *Peer) progress(n *era.Notice, x transport.Exchange) bool {
 	return true
 }
 
-// owner finds the call that a notification belongs to: by the subscription it names, or by the stream it came on. Nil when
-// there is none, or none that wants to know.
-func (p *Peer) owner(n *era.Notice, x transport.Exchange) *pending {
+// offer hands a notification to the call that it belongs to: by the subscription it names, or by the stream it came on.
+// It answers whether the call's OnNotice has taken it; the handler gets what is left. OnNotice is called on the reader's
+// goroutine, in the order of arrival and before the answer, and must not block. Progress of the call and a cancellation
+// of it go there too, and nowhere else.
+func (p *Peer) offer(n *era.Notice, x transport.Exchange) bool {
 	id := x.Related()
 	if n.Subscription != nil {
 		id, _ = jsonrpc.ParseID(n.Subscription) // one that is no id finds nothing
 	}
 	if id.IsZero() {
-		return nil
+		return false
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if w := p.pending[id]; w != nil && w.opts.OnNotice != nil {
-		return w
-	}
-	return nil
+	w := p.pending[id]
+	p.mu.Unlock()
+	return w != nil && w.opts.OnNotice != nil && w.opts.OnNotice(n)
 }
 
 // Tag answers what the caller has put into CallOptions.Tag of the call that runs under an id, nil when there is none.

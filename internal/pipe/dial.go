@@ -87,8 +87,8 @@ func (l *Link) read(ctx context.Context) {
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		err = transport.ErrClosed
 	}
-	close(l.done)
 	l.peer.Close(l.opts.Explain(err))
+	close(l.done)
 }
 
 func (l *Link) takeBatch(ctx context.Context, frame []byte) {
@@ -112,6 +112,10 @@ func (l *Link) take(ctx context.Context, frame []byte) {
 	codec := l.peer.Codec()
 	if codec == nil && (m.Kind() == jsonrpc.KindRequest || m.Kind() == jsonrpc.KindNotification) {
 		l.opts.OnError(fmt.Errorf("dropped %s, which came before the connection was open", m.Method))
+		return
+	}
+	if m.Kind() == jsonrpc.KindRequest && !codec.Traits().ServerMayCall {
+		l.opts.OnError(fmt.Errorf("dropped the request %s: a server of revision %s asks nothing, and a client sends no answers", m.Method, codec.Revision()))
 		return
 	}
 	l.recv.Deliver(ctx, &arrival{message: m, codec: codec, link: l})

@@ -1,0 +1,171 @@
+package client
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// OnToolsChange calls f after the server's tools have changed, until stop is called or the client is closed. Several
+// functions may be registered.
+//
+// f runs on a goroutine of its own, never twice at once; changes that come close together, or while f runs, make one call,
+// which begins after the last of them. On the modern era the stream that brings the news opens in the background, and is
+// opened anew when it breaks, after which f is called once, since changes may have been missed. A server that does not
+// declare listChanged brings none.
+func (c *Client) OnToolsChange(f func()) (stop func()) { return c.watch(mcp.NotifyToolsChanged, f) }
+
+// OnPromptsChange is OnToolsChange for prompts.
+func (c *Client) OnPromptsChange(f func()) (stop func()) { return c.watch(mcp.NotifyPromptsChanged, f) }
+
+// OnResourcesChange is OnToolsChange for resources and resource templates.
+func (c *Client) OnResourcesChange(f func()) (stop func()) {
+	return c.watch(mcp.NotifyResourcesChanged, f)
+}
+
+func (c *Client) watch(method string, f func()) (stop func()) {
+	w := &watch{method: method, f: f, failed: c.opts.OnError}
+	c.watches.add(w)
+	c.tune()
+	return func() {
+		c.watches.remove(w)
+		c.tune()
+	}
+}
+
+// watches are the functions that want to hear of changes.
+type watches struct {
+	mu      sync.Mutex
+	all     map[*watch]struct{}
+	stopped bool
+
+	tuning sync.Mutex // one change of the listen at a time
+	listen *listen    // guarded by tuning
+}
+
+func (ws *watches) add(w *watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.stopped {
+		return
+	}
+	if ws.all == nil {
+		ws.all = make(map[*watch]struct{})
+	}
+	ws.all[w] = struct{}{}
+}
+
+func (ws *watches) remove(w *watch) {
+	ws.mu.Lock()
+	delete(ws.all, w)
+	ws.mu.Unlock()
+	w.stop()
+}
+
+// stop ends all of them, for good.
+func (ws *watches) stop() {
+	ws.mu.Lock()
+	all := ws.all
+	ws.all, ws.stopped = nil, true
+	ws.mu.Unlock()
+	for w := range all {
+		w.stop()
+	}
+}
+
+// signal tells those that wait for a kind of change.
+func (ws *watches) signal(method string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all {
+		if w.method == method {
+			w.signal()
+		}
+	}
+}
+
+// wanted is the filter that brings what is waited for.
+func (ws *watches) wanted() (f mcp.SubscriptionFilter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all {
+		switch w.method {
+		case mcp.NotifyToolsChanged:
+			f.ToolsListChanged = true
+		case mcp.NotifyPromptsChanged:
+			f.PromptsListChanged = true
+		case mcp.NotifyResourcesChanged:
+			f.ResourcesListChanged = true
+		}
+	}
+	return f
+}
+
+// settling is how long changes gather before a function is called.
+const settling = 100 * time.Millisecond
+
+// watch is one registered function.
+type watch struct {
+	method string
+	f      func()
+	failed func(error)
+
+	mu      sync.Mutex
+	timer   *time.Timer // runs while changes gather
+	running bool
+	again   bool // a change came while f ran
+	over    bool
+}
+
+func (w *watch) signal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.over:
+	case w.running:
+		w.again = true
+	case w.timer == nil:
+		w.timer = time.AfterFunc(settling, w.fire)
+	}
+}
+
+// fire runs on the goroutine of the timer. Nobody waits for it: the function may be the one that closes the client.
+func (w *watch) fire() {
+	w.mu.Lock()
+	w.timer = nil
+	if w.over {
+		w.mu.Unlock()
+		return
+	}
+	w.running = true
+	w.mu.Unlock()
+	w.run()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	if w.again && !w.over {
+		w.again = false
+		w.timer = time.AfterFunc(settling, w.fire)
+	}
+}
+
+func (w *watch) run() {
+	defer func() {
+		if v := recover(); v != nil {
+			w.failed(fmt.Errorf("the callback of %s panicked: %v\n%s", w.method, v, debug.Stack()))
+		}
+	}()
+	w.f()
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/engine"
+	"github.com/rialto-mcp/rialto/internal/pipe"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/stdio"
+)
+
+// Command says how to start a server as a child process. See [stdio.Command].
+type Command = stdio.Command
+
+// Connect opens a connection over a wire that stands already: the in-memory pair, or one of the caller's own. The client
+// closes it, also when opening fails. Whether its server is a modern one is found out as on standard input and output.
+func Connect(ctx context.Context, conn transport.Conn, opts Options) (*Client, error) {
+	return dial(ctx, target{name: "server", open: func(_ context.Context, c *Client) (*wire, error) {
+		return c.pipe("server", conn, nil)
+	}}, opts)
+}
+
+// DialStdio starts a server as a child process and opens a connection over its standard input and output.
+//
+// A server that stays silent on the modern opening for Options.ProbeTimeout is opened with initialize; one that ends on it
+// is started once more and opened with initialize. The error of a child that has exited names its exit code and the
+// last of what it wrote to standard error, and errors.As finds the [*stdio.ExitError].
+func DialStdio(ctx context.Context, command Command, opts Options) (*Client, error) {
+	name := fmt.Sprintf("%q", strings.Join(append([]string{command.Path}, command.Args...), " "))
+	if len(command.Args) == 0 {
+		name = fmt.Sprintf("%q", command.Path)
+	}
+	return dial(ctx, target{name: name, restart: true, open: func(ctx context.Context, c *Client) (*wire, error) {
+		child, err := stdio.Start(ctx, command)
+		if err != nil {
+			return nil, err
+		}
+		return c.pipe(name, child, child)
+	}}, opts)
+}
+
+// pipe puts a wire around a Conn. child is the process at its end, if it is one.
+func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wire, error) {
+	link, peer, err := pipe.Dial(conn, c.engine, pipe.Options{
+		OnError: c.opts.OnError,
+		Explain: func(err error) error { return c.farewell(err, child) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &wire{name: name, via: link, peer: peer.(*engine.Peer), done: link.Done()}, nil
+}
+
+// lastWords is how long the end of a child's output may come before its exit.
+const lastWords = 500 * time.Millisecond
+
+// farewell says why a pipe has ended, for the calls that wait.
+func (c *Client) farewell(err error, child *stdio.Child) error {
+	if c.usable() != nil {
+		return mcp.Errorf(mcp.CodeConnectionClosed, "%w", err)
+	}
+	if child != nil {
+		timer := time.NewTimer(lastWords)
+		defer timer.Stop()
+		select {
+		case <-child.Done():
+			return mcp.Errorf(mcp.CodeConnectionClosed, "%w", child.ExitError())
+		case <-timer.C:
+		}
+	}
+	return mcp.Errorf(mcp.CodeConnectionClosed, "the server closed the connection: %w", err)
+}
