@@ -12,7 +12,7 @@ import (
 func (s *Set) ClassifyFrame(m *jsonrpc.Message, settled era.Codec) Route {
 	switch m.Kind() {
 	case jsonrpc.KindRequest:
-		if says := claimOf(m); says.present {
+		if says := claimOf(m); says != nil {
 			return s.claimedCall(says)
 		}
 		return s.bareCall(m, settled)
@@ -35,16 +35,21 @@ func legacyOrDrop(settled era.Codec) Route {
 func (s *Set) claimedCall(says claim) Route {
 	codec, ok := s.claimed(says)
 	if !ok {
-		return refuse(s.unserved(says.text, says.read))
+		return refuse(s.unserved(says.text(), says.read()))
 	}
 	return Route{Kind: Modern, Codec: codec}
 }
 
 func (s *Set) claimed(says claim) (era.Codec, bool) {
-	if !says.read && len(s.modern) > 0 {
+	if !says.read() && len(s.modern) > 0 {
 		return s.codecs[s.modern[0]], true
 	}
-	return s.modernCodec(says.text)
+	for _, revision := range s.modern {
+		if says.is(revision) {
+			return s.codecs[revision], true
+		}
+	}
+	return nil, false
 }
 
 // bareCall judges a request without a claim.
@@ -66,13 +71,13 @@ func (s *Set) bareCall(m *jsonrpc.Message, settled era.Codec) Route {
 // is of, so it is never dropped while anything can be in flight.
 func (s *Set) frameNotice(m *jsonrpc.Message, settled era.Codec) Route {
 	says := claimOf(m)
-	if says.present {
-		if codec, ok := s.claimed(says); ok && says.read {
+	if says != nil {
+		if codec, ok := s.claimed(says); ok && says.read() {
 			return Route{Kind: Modern, Codec: codec}
 		}
 	}
 	if m.Method != mcp.NotifyCancelled {
-		if says.present {
+		if says != nil {
 			return Route{Kind: Drop}
 		}
 		return legacyOrDrop(settled)

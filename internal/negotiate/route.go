@@ -1,6 +1,7 @@
 package negotiate
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -44,20 +45,32 @@ func version(h era.Headers) (value string, named bool) {
 	return value, value != ""
 }
 
-// claim is what a message says of its own version: the raw value, and the text where it is a string.
-type claim struct {
-	present bool
-	text    string
-	read    bool
-}
+// claim is what a message says of its own version, as a raw value; nil for nothing.
+type claim []byte
 
 func claimOf(m *jsonrpc.Message) claim {
 	raw, ok := m.LiftedMeta(era.MetaClaim)
 	if !ok || m.Method == "" {
-		return claim{}
+		return nil
 	}
-	text, read := jsonrpc.Text(raw)
-	return claim{present: true, text: text, read: read}
+	return claim(raw)
+}
+
+// read tells whether the claim is a string.
+func (c claim) read() bool { return era.IsString(c) }
+
+// text returns the claim where it is a string.
+func (c claim) text() string {
+	text, _ := jsonrpc.Text(c)
+	return text
+}
+
+// is compares the claim with a revision. It allocates nothing for a claim that is written without escapes.
+func (c claim) is(revision string) bool {
+	if bytes.IndexByte(c, '\\') < 0 && c.read() {
+		return string(c[1:len(c)-1]) == revision
+	}
+	return c.read() && c.text() == revision
 }
 
 // IsModern tells whether a posted message belongs to the modern era, so that no session has to be looked up for it: it
@@ -67,7 +80,7 @@ func IsModern(m *jsonrpc.Message, h era.Headers) bool {
 		return false
 	}
 	value, _ := version(h)
-	return claimOf(m).present || mcp.IsModernDate(value) && m.Method != mcp.MethodInitialize
+	return claimOf(m) != nil || mcp.IsModernDate(value) && m.Method != mcp.MethodInitialize
 }
 
 // Classify says where a message goes that came in a POST: rows 2 to 4 of the table of refusals, and for notifications
@@ -85,14 +98,14 @@ func (s *Set) Classify(m *jsonrpc.Message, h era.Headers, session era.Codec) Rou
 	says := claimOf(m)
 	value, named := version(h)
 	late := mcp.IsModernDate(value)
-	if kind == jsonrpc.KindRequest && m.Method == mcp.MethodInitialize && !says.present {
+	if kind == jsonrpc.KindRequest && m.Method == mcp.MethodInitialize && says == nil {
 		if late {
 			return refuse(headerBesideInitialize(m, value))
 		}
 		return s.open(m, session)
 	}
 	switch {
-	case !says.present && !late:
+	case says == nil && !late:
 		return s.classifyLegacy(kind, value, named, session)
 	case kind == jsonrpc.KindRequest:
 		return s.modernCall(says, value, named)
@@ -113,10 +126,12 @@ func headerBesideInitialize(m *jsonrpc.Message, value string) *era.Refusal {
 // modernCall judges the version of a request: rows 3 and 4.
 func (s *Set) modernCall(says claim, value string, named bool) Route {
 	switch {
-	case says.present && !named:
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, "", false, says.text))
-	case says.read && says.text != value:
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text))
+	case says != nil && !named && !says.read():
+		return refuse(era.Mismatch(era.RowHeader, headerVersion, "", false, s.preferred()))
+	case says != nil && !named:
+		return refuse(era.Mismatch(era.RowHeader, headerVersion, "", false, says.text()))
+	case says.read() && !says.is(value):
+		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text()))
 	}
 	codec, ok := s.modernCodec(value)
 	if !ok {
@@ -125,13 +140,21 @@ func (s *Set) modernCall(says claim, value string, named bool) Route {
 	return Route{Kind: Modern, Codec: codec}
 }
 
+// preferred is the revision to tell a peer of that has claimed none that can be read.
+func (s *Set) preferred() string {
+	if len(s.modern) == 0 {
+		return mcp.LatestModern
+	}
+	return s.modern[0]
+}
+
 // modernNotice judges a notification: the headers may be missing, and what is wrong is told without an id.
 func (s *Set) modernNotice(m *jsonrpc.Message, h era.Headers, says claim, value string, named bool) Route {
-	if named && says.read && says.text != value {
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text))
+	if named && says.read() && !says.is(value) {
+		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text()))
 	}
-	if says.read {
-		value, named = says.text, true
+	if says.read() {
+		value, named = says.text(), true
 	}
 	codec, ok := s.modernCodec(value)
 	if !ok && (named || len(s.modern) == 0) {
@@ -142,7 +165,7 @@ func (s *Set) modernNotice(m *jsonrpc.Message, h era.Headers, says claim, value 
 			return refuse(refusal)
 		}
 	}
-	if says.present && !says.read {
+	if says != nil && !says.read() {
 		return refuse(era.BadMeta(mcp.MetaProtocolVersion, "not a string", "name the protocol version of the message there"))
 	}
 	return Route{Kind: Modern, Codec: codec}
