@@ -1,0 +1,71 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Conn is one live connection to a server. Its methods may be called concurrently.
+type Conn interface {
+	// Version is the revision that was agreed on.
+	Version() string
+
+	// Capabilities is what the server declared.
+	Capabilities() mcp.ServerCapabilities
+
+	// Call sends one request and waits for its answer. An error of the server is an *mcp.Error with Remote set; any other
+	// error is about the connection or the context.
+	Call(ctx context.Context, call Call) (*Answer, error)
+
+	// OnChange calls fn when the server says that lists have changed, until the connection is closed. fn must not block.
+	OnChange(fn func(Kinds))
+
+	// Done is closed when the connection has ended; Err then says why.
+	Done() <-chan struct{}
+	Err() error
+
+	// Close ends the connection and all that it started.
+	Close() error
+}
+
+// Dialer makes a connection to a server. The context bounds the opening alone.
+type Dialer func(ctx context.Context, s manager.Server) (Conn, error)
+
+// Call is one request in neutral form, ready for relaying: raw values keep their tokens.
+type Call struct {
+	Method string
+	Params json.RawMessage // an object, or nil
+
+	// Caller is who the call is made for; nil means the gateway itself.
+	Caller *Caller
+
+	// InputResponses and RequestState are the retry material of a caller of the modern era; nil for none.
+	InputResponses json.RawMessage
+	RequestState   json.RawMessage
+
+	// OnProgress gets the raw params of each progress notification, in order and before the answer. Nil asks for none.
+	OnProgress func(params json.RawMessage)
+
+	// OnLog gets the raw params of each log message that belongs to the call. It must not block.
+	OnLog func(params json.RawMessage)
+
+	// LogLevel is the least level of log messages asked for where the server's revision takes it with each call; "" for none.
+	LogLevel mcp.Level
+}
+
+// Caller is what a server is told of the client behind a call, where its revision has a place for that in each call.
+type Caller struct {
+	Info         json.RawMessage // Implementation; nil means the gateway's own
+	Capabilities json.RawMessage // nil means none
+}
+
+// Answer is a result in neutral form. Result is set, or else InputRequests, RequestState or both.
+type Answer struct {
+	Result        json.RawMessage
+	InputRequests json.RawMessage
+	RequestState  json.RawMessage
+	Cache         mcp.CacheHint
+}

@@ -1,0 +1,186 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Kinds is a set of lists.
+type Kinds uint8
+
+// The lists of a server.
+const (
+	Tools Kinds = 1 << iota
+	Prompts
+	Resources
+	Templates
+
+	AllKinds = Tools | Prompts | Resources | Templates
+)
+
+// Item is one entry of a list, as the server wrote it.
+type Item struct {
+	Key string          // name, uri or uriTemplate
+	Raw json.RawMessage // a JSON object
+}
+
+// Lists is all that one server lists. It is not changed after it was read.
+type Lists struct {
+	Tools, Prompts, Resources, Templates []Item
+
+	// ServesResources says that the server declared resources, though it may list none.
+	ServesResources bool
+}
+
+// Bounds of one list. A server that has more than this, or hands out cursors for ever, is cut off.
+const (
+	mostPages = 1000
+	mostItems = 20000
+)
+
+// listing describes one of the four lists.
+type listing struct {
+	kind   Kinds
+	method string
+	member string
+	key    string
+	slot   func(*Lists) *[]Item
+}
+
+var listings = []listing{
+	{Tools, mcp.MethodListTools, "tools", "name", func(l *Lists) *[]Item { return &l.Tools }},
+	{Prompts, mcp.MethodListPrompts, "prompts", "name", func(l *Lists) *[]Item { return &l.Prompts }},
+	{Resources, mcp.MethodListResources, "resources", "uri", func(l *Lists) *[]Item { return &l.Resources }},
+	{Templates, mcp.MethodListResourceTemplates, "resourceTemplates", "uriTemplate", func(l *Lists) *[]Item { return &l.Templates }},
+}
+
+// declared tells which lists a server has.
+func declared(c mcp.ServerCapabilities) Kinds {
+	var k Kinds
+	if c.Tools != nil {
+		k |= Tools
+	}
+	if c.Prompts != nil {
+		k |= Prompts
+	}
+	if c.Resources != nil {
+		k |= Resources | Templates
+	}
+	return k
+}
+
+// fetch reads the lists in kinds and takes the others from old. warn hears of what was left out. A list that the server
+// declares and does not know counts as empty.
+func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(string)) (*Lists, error) {
+	next := *old
+	has := declared(c.Capabilities())
+	next.ServesResources = has&Resources != 0
+	for _, l := range listings {
+		if kinds&l.kind == 0 {
+			continue
+		}
+		var items []Item
+		if has&l.kind != 0 {
+			var err error
+			items, err = l.read(ctx, c, warn)
+			if err != nil && !(errors.Is(err, mcp.CodeMethodNotFound) && len(items) == 0) {
+				return nil, fmt.Errorf("%s: %w", l.method, err)
+			}
+		}
+		*l.slot(&next) = items
+	}
+	return &next, nil
+}
+
+// read follows the pages of one list to the end. The empty string is a cursor like any other.
+func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, error) {
+	var items []Item
+	var params json.RawMessage
+	seen := make(map[string]bool)
+	for page := 1; ; page++ {
+		answer, err := c.Call(ctx, Call{Method: l.method, Params: params})
+		if err != nil {
+			return nil, err
+		}
+		more, err := l.items(answer.Result, warn)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, more...)
+		raw, ok := jsonrpc.Member(answer.Result, "nextCursor")
+		if !ok || string(raw) == "null" {
+			return items, nil
+		}
+		cursor, ok := jsonrpc.Text(raw)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("nextCursor is no string but %.40s", raw)
+		case seen[cursor]:
+			warn(fmt.Sprintf("%s hands out the same cursor twice; the list ends after %d entries", l.method, len(items)))
+			return items, nil
+		case page >= mostPages || len(items) >= mostItems:
+			warn(fmt.Sprintf("%s does not end; the list is cut after %d entries", l.method, len(items)))
+			return items, nil
+		}
+		seen[cursor] = true
+		params = append(jsonrpc.AppendString([]byte(`{"cursor":`), cursor), '}')
+	}
+}
+
+// items takes one page apart. Entries without a usable key are left out.
+func (l listing) items(result json.RawMessage, warn func(string)) ([]Item, error) {
+	array, ok := jsonrpc.Member(result, l.member)
+	if !ok || len(array) == 0 || array[0] != '[' {
+		return nil, fmt.Errorf("the answer has no list %q", l.member)
+	}
+	if strings.TrimSpace(string(array[1:len(array)-1])) == "" {
+		return nil, nil
+	}
+	raws, err := jsonrpc.SplitBatch(array, len(array))
+	if err != nil {
+		return nil, fmt.Errorf("the list %q cannot be read: %w", l.member, err)
+	}
+	items := make([]Item, 0, len(raws))
+	for _, raw := range raws {
+		value, _ := jsonrpc.Member(raw, l.key)
+		key, ok := jsonrpc.Text(value)
+		if !ok || key == "" {
+			warn(fmt.Sprintf("%s: an entry without %s is left out", l.method, l.key))
+			continue
+		}
+		items = append(items, Item{key, raw})
+	}
+	return items, nil
+}
+
+// changes tells which lists differ, token for token.
+func changes(a, b *Lists) Kinds {
+	var k Kinds
+	for _, l := range listings {
+		if !sameItems(*l.slot(a), *l.slot(b)) {
+			k |= l.kind
+		}
+	}
+	if a.ServesResources != b.ServesResources {
+		k |= Resources
+	}
+	return k
+}
+
+func sameItems(a, b []Item) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if string(a[i].Raw) != string(b[i].Raw) {
+			return false
+		}
+	}
+	return true
+}

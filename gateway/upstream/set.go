@@ -1,0 +1,167 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// Options configures a Set. Dial is required; the rest is useful at zero.
+type Options struct {
+	// Dial makes a connection; see [Dialer].
+	Dial Dialer
+
+	// ConnectTimeout bounds the opening of one connection. Zero means 15 s.
+	ConnectTimeout time.Duration
+
+	// ListTimeout bounds the reading of all lists of one server. Zero means 30 s.
+	ListTimeout time.Duration
+
+	// KeepLists is how long a lost server keeps its lists. Zero means 30 s.
+	KeepLists time.Duration
+
+	// OnChange is called after the lists of a server have changed. It may be called concurrently.
+	OnChange func()
+
+	// OnState is called at each change of a server's state, for one server one call at a time.
+	OnState func(Status)
+
+	// Logger receives what is odd about a server's lists. Nil means silence.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = 15 * time.Second
+	}
+	if o.ListTimeout == 0 {
+		o.ListTimeout = 30 * time.Second
+	}
+	if o.KeepLists == 0 {
+		o.KeepLists = 30 * time.Second
+	}
+	if o.OnChange == nil {
+		o.OnChange = func() {}
+	}
+	if o.OnState == nil {
+		o.OnState = func(Status) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Set holds all configured servers. Its methods may be called concurrently.
+type Set struct {
+	opts   Options
+	order  []*server
+	byName map[string]*server
+
+	once   sync.Once
+	cancel context.CancelFunc
+	ctx    context.Context // of the connections: ends with Close
+	loops  sync.WaitGroup
+}
+
+// New makes a Set. Disabled servers take no part. Nothing is connected before Start.
+func New(servers []manager.Server, opts Options) *Set {
+	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*server)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for _, entry := range servers {
+		if entry.Disabled {
+			continue
+		}
+		u := newServer(s, entry)
+		s.order = append(s.order, u)
+		s.byName[entry.Name] = u
+	}
+	return s
+}
+
+// Start begins to connect to every server. It does not wait.
+func (s *Set) Start() {
+	s.once.Do(func() {
+		for _, u := range s.order {
+			s.loops.Go(func() { u.run(s.ctx) }) // ends with Close, which waits
+		}
+	})
+}
+
+// Settled waits until every server has been tried once, or ctx ends.
+func (s *Set) Settled(ctx context.Context) {
+	for _, u := range s.order {
+		select {
+		case <-u.tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close ends every connection and every child process, and returns when all have ended.
+func (s *Set) Close() {
+	s.cancel()
+	s.loops.Wait()
+}
+
+// Snapshot is one server at one moment.
+type Snapshot struct {
+	Status
+	Lists *Lists
+}
+
+// Snapshots gives all servers in the order of the configuration.
+func (s *Set) Snapshots() []Snapshot {
+	out := make([]Snapshot, len(s.order))
+	for i, u := range s.order {
+		out[i] = u.snapshot()
+	}
+	return out
+}
+
+// DownError says that a server cannot be reached at the moment.
+type DownError struct {
+	Server string
+	Reason string
+}
+
+func (e *DownError) Error() string {
+	return fmt.Sprintf("server %q cannot be reached at the moment: %s; it is tried again by itself", e.Server, e.Reason)
+}
+
+// ErrUnknownServer is the answer to a call of a server that is not configured.
+var ErrUnknownServer = errors.New("no such server")
+
+// Call sends a request to a server. While the server has not been tried yet, it waits for that; a server that is down fails
+// at once, with *DownError. When the server has forgotten its session, and so has not taken the call, the connection is
+// made anew and the call repeated once.
+func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
+	u := s.byName[name]
+	if u == nil {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownServer, name)
+	}
+	select {
+	case <-u.tried:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	conn, err := u.connection()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := conn.Call(ctx, call)
+	if err == nil || !u.doubt(conn, err) || !notTaken(err) {
+		return answer, err
+	}
+	next, again := u.replaced(ctx, conn)
+	if again != nil {
+		return nil, errors.Join(again, err)
+	}
+	return next.Call(ctx, call)
+}
