@@ -72,7 +72,7 @@ func listsTools(row *era.Row) bool { return row != nil && row.Method == mcp.Meth
 
 // appendPlain is the fast road: it looks at both ends of the result only.
 func (c *Codec) appendPlain(dst []byte, row *era.Row, o *era.Outcome) ([]byte, error) {
-	body := bytes.TrimRight(o.Result, " \t\r\n")
+	body := bytes.Trim(o.Result, " \t\r\n")
 	if len(body) < 2 || body[0] != '{' || body[len(body)-1] != '}' {
 		return dst, notAnObject(row, o.Result)
 	}
