@@ -64,6 +64,7 @@ func (p *reply) open() error {
 	p.name()
 	s, err := p.h.openStream(p.w, p.r, p.long)
 	if err != nil {
+		p.finished() // the head may be out already: nothing else can be answered
 		return err
 	}
 	if p.cancel != nil {

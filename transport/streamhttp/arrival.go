@@ -1,0 +1,84 @@
+package streamhttp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+var lift = negotiate.Lift
+
+// arrival is one message from the server.
+type arrival struct {
+	message *jsonrpc.Message
+	codec   era.Codec
+	client  *Client
+	related jsonrpc.ID
+}
+
+var _ transport.Exchange = (*arrival)(nil)
+
+func (x *arrival) Message() *jsonrpc.Message    { return x.message }
+func (x *arrival) Codec() era.Codec             { return x.codec }
+func (x *arrival) Peer() transport.Peer         { return x.client.peer }
+func (x *arrival) OverHTTP() bool               { return false } // the headers of a response belong to no message
+func (x *arrival) Principal() *mcp.Principal    { return nil }
+func (x *arrival) RemoteAddr() string           { return "" }
+func (x *arrival) Related() jsonrpc.ID          { return x.related }
+func (x *arrival) Header(string) (string, bool) { return "", false }
+func (x *arrival) Drop()                        {}
+
+// Send posts a message that goes ahead of the answer.
+func (x *arrival) Send(ctx context.Context, frame []byte) error { return x.client.postBack(ctx, frame) }
+
+// Answer posts the answer to a request of the server's.
+func (x *arrival) Answer(ctx context.Context, frame []byte, _ int, _ int64) error {
+	return x.client.postBack(ctx, frame)
+}
+
+// split returns the messages of a frame: itself, or the elements of an array.
+func (c *Client) split(frame []byte) [][]byte {
+	if !jsonrpc.IsBatch(frame) {
+		return [][]byte{frame}
+	}
+	elements, err := jsonrpc.SplitBatch(frame, jsonrpc.MaxBatch)
+	if err != nil {
+		c.opts.OnError(fmt.Errorf("skipped an array from %s: %w", c.where, err))
+		return nil
+	}
+	out := make([][]byte, len(elements))
+	for i, raw := range elements {
+		out[i] = raw
+	}
+	return out
+}
+
+func (c *Client) decode(frame []byte) (*jsonrpc.Message, bool) {
+	m, err := jsonrpc.Decode(frame, lift)
+	if err != nil {
+		const most = 120
+		c.opts.OnError(fmt.Errorf("skipped what is no message from %s (%w): %.*q", c.where, err, most, frame))
+		return nil, false
+	}
+	return m, true
+}
+
+// deliver hands a message to the receiver, unless its revision cannot be known or has no such messages.
+func (c *Client) deliver(ctx context.Context, m *jsonrpc.Message, related jsonrpc.ID) {
+	codec := c.peer.Codec()
+	kind := m.Kind()
+	switch {
+	case codec == nil && (kind == jsonrpc.KindRequest || kind == jsonrpc.KindNotification):
+		c.opts.OnError(fmt.Errorf("dropped %s, which came before the connection was open", m.Method))
+		return
+	case kind == jsonrpc.KindRequest && !codec.Traits().ServerMayCall:
+		c.opts.OnError(fmt.Errorf("dropped the request %s: a server of revision %s sends none", m.Method, codec.Revision()))
+		return
+	}
+	c.recv.Deliver(ctx, &arrival{message: m, codec: codec, client: c, related: related})
+}

@@ -1,0 +1,219 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// call is one POST and what comes back on it.
+type call struct {
+	client   *Client
+	ctx      context.Context
+	end      func() // releases ctx
+	id       jsonrpc.ID
+	opening  bool // an initialize, whose answer may begin a session
+	answered bool
+	lastID   string // of the last event that had one
+}
+
+// Exchange posts a message and hands over everything that comes back, on the caller's goroutine.
+func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
+	x := &call{client: c, id: out.ID, opening: out.Method == mcp.MethodInitialize}
+	x.ctx, x.end = c.within(ctx)
+	session := ""
+	if !x.opening {
+		session = c.sessionID()
+	}
+	resp, err := c.do(x.ctx, out.Frame, out.Headers, session)
+	if err != nil {
+		x.end()
+		return false, err
+	}
+	if out.Kind != jsonrpc.KindRequest {
+		c.discard(resp, x.end)
+		if out.Method == mcp.NotifyInitialized {
+			c.listen()
+		}
+		return false, nil
+	}
+	return x.read(resp)
+}
+
+// within bounds a context by the life of the client.
+func (c *Client) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// do posts a frame and returns a successful response. Any other is an error.
+func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, session string) (*http.Response, error) {
+	if c.ctx.Err() != nil {
+		return nil, transport.ErrClosed
+	}
+	req, err := c.post(ctx, frame, headers, session)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, c.statusError(ctx, resp, frame)
+	}
+	return resp, nil
+}
+
+// explain says why a request failed: the end of the client, of the context, or the network.
+func (c *Client) explain(ctx context.Context, err error) error {
+	switch {
+	case c.ctx.Err() != nil:
+		return transport.ErrClosed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("reach %s: %w", c.where, bare(err))
+}
+
+// statusError reads a response that is no success. The JSON-RPC error in it is taken where it is about the request.
+func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []byte) error {
+	defer resp.Body.Close()
+	const shown = 4 << 10
+	limit := int64(shown)
+	if essence(resp.Header["Content-Type"]) == typeJSON {
+		limit = c.opts.MaxBodyBytes
+	}
+	body, err := readFrame(io.LimitReader(resp.Body, max(limit, shown)), -1, -1)
+	if err != nil && ctx.Err() != nil {
+		return c.explain(ctx, err)
+	}
+	out := &transport.StatusError{Status: resp.StatusCode, Header: resp.Header.Get, Body: body[:min(len(body), shown)]}
+	m, err := jsonrpc.Decode(body, lift)
+	if err != nil || m.Kind() != jsonrpc.KindError {
+		return out // an answer for people, or of something between here and the server
+	}
+	sent, err := jsonrpc.Decode(frame, nil)
+	if m.ID.IsZero() || err == nil && sent.ID == m.ID {
+		out.Message = m
+	}
+	return out
+}
+
+// discard reads what nobody wants for a short while, so that the connection can be used again, and then calls done. It
+// does not wait.
+func (c *Client) discard(resp *http.Response, done func()) {
+	const patience, most = time.Second, 64 << 10
+	finish := func() {
+		resp.Body.Close()
+		done()
+	}
+	if resp.ContentLength == 0 || resp.Body == http.NoBody {
+		finish()
+		return
+	}
+	drained := c.spawn(func() {
+		timer := time.AfterFunc(patience, done)
+		defer timer.Stop()
+		if _, err := io.CopyN(io.Discard, resp.Body, most); err != nil && !errors.Is(err, io.EOF) {
+			done() // the connection is not used again
+		}
+		finish()
+	})
+	if !drained {
+		finish()
+	}
+}
+
+// postBack posts what answers a request of the server's, or belongs to no call. The answer to it has no content.
+func (c *Client) postBack(ctx context.Context, frame []byte) error {
+	ctx, end := c.within(ctx)
+	resp, err := c.do(ctx, frame, c.version(), c.sessionID())
+	if err != nil {
+		end()
+		return err
+	}
+	c.discard(resp, end)
+	return nil
+}
+
+// read hands over what comes on the response of a request.
+func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
+	switch media := essence(resp.Header["Content-Type"]); {
+	case media == typeJSON:
+		defer x.end()
+		return x.readJSON(resp)
+	case media == typeEvents:
+		return x.readStream(resp)
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
+		x.client.discard(resp, x.end)
+		return x.elsewhere(), nil
+	default:
+		x.client.discard(resp, x.end)
+		return false, fmt.Errorf("%s answered with %.80q where a server of this protocol answers with %s or %s; is the address right?",
+			x.client.where, resp.Header.Get("Content-Type"), typeJSON, typeEvents)
+	}
+}
+
+// elsewhere tells whether the answer may still come on the GET stream.
+func (x *call) elsewhere() bool {
+	codec := x.client.peer.Codec()
+	return !x.answered && codec != nil && codec.Traits().Resumable && x.client.Listening()
+}
+
+func (x *call) readJSON(resp *http.Response) (bool, error) {
+	defer resp.Body.Close()
+	limit := x.client.opts.MaxBodyBytes
+	frame, err := readFrame(resp.Body, resp.ContentLength, limit)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return false, fmt.Errorf("the answer of %s is larger than %d bytes", x.client.where, limit)
+	case err != nil:
+		return false, x.broken(err)
+	}
+	x.take(frame, resp)
+	return x.elsewhere(), nil
+}
+
+// broken says that the stream of the answer ended too early, and why.
+func (x *call) broken(err error) error {
+	if x.client.ctx.Err() != nil || x.ctx.Err() != nil {
+		return x.client.explain(x.ctx, err)
+	}
+	return fmt.Errorf("%w: %w", transport.ErrCut, err)
+}
+
+// take hands over one frame: a message, or an array of them.
+func (x *call) take(frame []byte, resp *http.Response) {
+	for _, one := range x.client.split(frame) {
+		m, ok := x.client.decode(one)
+		if !ok {
+			continue
+		}
+		if x.isAnswer(m) {
+			x.answered = true
+			if x.opening && m.Kind() == jsonrpc.KindResult {
+				x.client.keepSession(resp)
+			}
+		}
+		x.client.deliver(x.ctx, m, x.id)
+	}
+}
+
+func (x *call) isAnswer(m *jsonrpc.Message) bool {
+	switch m.Kind() {
+	case jsonrpc.KindResult:
+		return m.ID == x.id
+	case jsonrpc.KindError:
+		return m.ID == x.id || m.ID.IsZero()
+	}
+	return false
+}

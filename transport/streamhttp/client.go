@@ -1,0 +1,182 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// ClientOptions configures a Client. The zero value is ready to use.
+type ClientOptions struct {
+	// HTTPClient sends the requests. A copy is made, whose redirects follow the rules of this package as well. Nil means one
+	// with connections of its own. A Timeout in it would end streams.
+	HTTPClient *http.Client
+
+	// Headers go with every request; Authorization may be among them, and Host. Those that the protocol sets are left out.
+	Headers http.Header
+
+	// NoStream opens no GET stream for what a legacy server sends outside any call.
+	NoStream bool
+
+	MaxBodyBytes  int64         // one JSON answer; 0 means 10 MiB, negative no bound
+	MaxEventBytes int64         // one event of a stream; 0 means 10 MiB, negative no bound
+	Reconnect     time.Duration // first wait before a lost stream is opened again; 0 means 1 s
+	MaxReconnect  time.Duration // the longest; 0 means 30 s
+	CloseTimeout  time.Duration // for the request that ends a session; 0 means 2 s
+
+	// OnError is called with faults that belong to no call. It may be called concurrently. Nil drops them.
+	OnError func(error)
+}
+
+func (o ClientOptions) withDefaults() ClientOptions {
+	set(&o.MaxBodyBytes, 10<<20)
+	set(&o.MaxEventBytes, sse.DefaultLimit)
+	set(&o.Reconnect, time.Second)
+	set(&o.MaxReconnect, 30*time.Second)
+	set(&o.CloseTimeout, 2*time.Second)
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return o
+}
+
+// Client sends the messages of one connection to one address. Its methods may be called concurrently.
+type Client struct {
+	url   string
+	where string // scheme and host, for errors: the rest may hold secrets
+	http  *http.Client
+	own   *http.Transport // nil where the user gave a client
+	base  http.Header     // what every request has
+	names []string        // of the user's headers in base
+	recv  transport.Receiver
+	peer  transport.Peer
+	opts  ClientOptions
+
+	ctx       context.Context // ends with Close
+	cancel    context.CancelFunc
+	retry     atomic.Int64 // what the server wants streams to wait before they are opened again, in ns; 0 for nothing
+	listening atomic.Bool  // the GET stream is open
+
+	mu      sync.Mutex
+	session string
+	streams bool // the goroutine of the GET stream exists
+	closed  bool
+	started sync.WaitGroup
+	once    sync.Once
+	err     error // of Close
+}
+
+var _ transport.Exchanger = (*Client)(nil)
+
+// NewClient makes a client of the server at an http or https address. It does no I/O. The peer is the one that the calls
+// by this client belong to; it is closed with the client.
+func NewClient(address string, recv transport.Receiver, opts ClientOptions) (*Client, transport.Peer, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, nil, fmt.Errorf("%.200q is no address of a server; it begins with http:// or https://", redact(address, u))
+	}
+	c := &Client{url: u.String(), where: u.Scheme + "://" + u.Host, recv: recv, opts: opts.withDefaults()}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.setHeaders()
+	c.setHTTP()
+	if c.peer, err = recv.Open(transport.PeerSpec{Outlet: c}); err != nil {
+		c.cancel()
+		return nil, nil, err
+	}
+	return c, c.peer, nil
+}
+
+func redact(address string, u *url.URL) string {
+	if u == nil {
+		return address
+	}
+	return u.Redacted()
+}
+
+func (c *Client) setHTTP() {
+	if c.opts.HTTPClient != nil {
+		copied := *c.opts.HTTPClient
+		c.http = &copied
+	} else {
+		c.own = &http.Transport{}
+		if standard, ok := http.DefaultTransport.(*http.Transport); ok {
+			c.own = standard.Clone()
+		}
+		c.own.MaxIdleConnsPerHost = 64 // calls run side by side, and each has a connection
+		c.http = &http.Client{Transport: c.own}
+	}
+	c.http.CheckRedirect = c.redirect(c.http.CheckRedirect)
+}
+
+// Shared tells that every exchange has its own stream.
+func (c *Client) Shared() bool { return false }
+
+// Listening tells whether the GET stream of the session is open. Calls do not depend on it.
+func (c *Client) Listening() bool { return c.listening.Load() }
+
+// Send posts a message that belongs to no exchange.
+func (c *Client) Send(ctx context.Context, frame []byte) error { return c.postBack(ctx, frame) }
+
+// Close ends every exchange and stream, and the session where there is one. It waits for what this client has started,
+// not for calls that others make. It may be called twice and from anywhere.
+func (c *Client) Close() error {
+	c.once.Do(func() {
+		c.mu.Lock()
+		c.closed = true
+		session := c.session
+		c.mu.Unlock()
+		c.cancel()
+		c.started.Wait()
+		if session != "" {
+			c.err = c.endSession(session)
+		}
+		if c.own != nil {
+			c.own.CloseIdleConnections()
+		}
+		go c.peer.Close(transport.ErrClosed) // the peer's own limit bounds it; waiting here would hold up a handler that closes
+	})
+	return c.err
+}
+
+// endSession tells the server that the session is over. A server that does not do that, or has forgotten it, is fine.
+func (c *Client) endSession(session string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.CloseTimeout)
+	defer cancel()
+	req, err := c.request(ctx, http.MethodDelete, nil, session)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("end the session at %s: %w", c.where, bare(err))
+	}
+	return resp.Body.Close()
+}
+
+// spawn runs a function on a goroutine that Close waits for; after Close it does nothing and answers false.
+func (c *Client) spawn(run func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.started.Go(run)
+	return true
+}
+
+// bare takes the address out of an error of net/http.
+func bare(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

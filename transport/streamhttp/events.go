@@ -1,0 +1,150 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// events reads a stream to its end, or until handle answers false, and calls it with every message. It returns nil after
+// the latter and at the end of the stream.
+func (c *Client) events(body io.Reader, lastID *string, handle func(frame []byte) (more bool)) error {
+	r := sse.NewReader(body, c.opts.MaxEventBytes)
+	for {
+		event, err := r.Next()
+		var large *sse.LimitError
+		switch {
+		case errors.As(err, &large):
+			c.opts.OnError(fmt.Errorf("skipped an event from %s: %w", c.where, err))
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if event.HasID {
+			*lastID = event.ID
+		}
+		if event.HasRetry {
+			c.retry.Store(int64(max(event.Retry, time.Millisecond)))
+		}
+		if event.Kind == sse.Message && event.Name == sse.DefaultName && len(event.Data) > 0 && !handle(event.Data) {
+			return nil
+		}
+	}
+}
+
+// readStream hands over the messages of the stream that a request is answered on. One that breaks before the answer is
+// resumed where the server numbers its events.
+func (x *call) readStream(resp *http.Response) (bool, error) {
+	err := x.follow(resp)
+	if x.answered {
+		x.client.discard(resp, x.end) // the server ends the stream now
+		return false, nil
+	}
+	resp.Body.Close()
+	defer x.end()
+	if x.ctx.Err() != nil {
+		return false, x.broken(x.ctx.Err())
+	}
+	if x.lastID != "" && x.resumable() {
+		return x.resume()
+	}
+	if err != nil && !errors.Is(err, sse.ErrCut) && !x.elsewhere() {
+		return false, x.broken(err)
+	}
+	return x.elsewhere(), nil
+}
+
+func (x *call) follow(resp *http.Response) error {
+	return x.client.events(resp.Body, &x.lastID, func(frame []byte) bool {
+		x.take(frame, resp)
+		return !x.answered
+	})
+}
+
+func (x *call) resumable() bool {
+	codec := x.client.peer.Codec()
+	return codec != nil && codec.Traits().Resumable
+}
+
+// resume opens the stream of a call again after the last event that came, as often as it brings anything new.
+func (x *call) resume() (bool, error) {
+	const most = 8 // attempts without a new event
+	var status *transport.StatusError
+	for failed := 0; failed < most; failed++ {
+		if err := x.client.pause(x.ctx, failed); err != nil {
+			return false, err
+		}
+		before := x.lastID
+		err := x.again()
+		switch {
+		case x.answered:
+			return false, nil
+		case x.ctx.Err() != nil:
+			return false, x.broken(x.ctx.Err())
+		case errors.As(err, &status) && status.Status < 500 && status.Status != http.StatusTooManyRequests && status.Status != http.StatusConflict:
+			return false, fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
+		case x.lastID != before:
+			failed = -1
+		}
+	}
+	return false, fmt.Errorf("%w, nor after it was opened again %d times", transport.ErrCut, most)
+}
+
+func (x *call) again() error {
+	resp, err := x.client.get(x.ctx, x.lastID)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return x.follow(resp)
+}
+
+// get opens an event stream.
+func (c *Client) get(ctx context.Context, after string) (*http.Response, error) {
+	req, err := c.open(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.statusError(ctx, resp, nil)
+	}
+	if essence(resp.Header["Content-Type"]) != typeEvents {
+		resp.Body.Close()
+		return nil, fmt.Errorf("%s answered a GET with %.80q", c.where, resp.Header.Get("Content-Type"))
+	}
+	return resp, nil
+}
+
+// pause waits before a stream is opened again: as long as the server said, else longer with each failure; never quite the
+// same, so that many clients do not come at once.
+func (c *Client) pause(ctx context.Context, failed int) error {
+	wait := time.Duration(c.retry.Load())
+	if wait == 0 || failed > 0 {
+		wait = max(wait, c.opts.Reconnect)
+		for range failed {
+			wait = min(wait*3/2, c.opts.MaxReconnect)
+		}
+		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return c.explain(ctx, ctx.Err())
+	}
+}

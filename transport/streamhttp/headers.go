@@ -1,0 +1,155 @@
+package streamhttp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// ownHeaders are set by this package and the codec alone.
+var ownHeaders = []string{
+	"Accept", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Last-Event-Id", "Mcp-Method", "Mcp-Name",
+	"Mcp-Protocol-Version", headerSession, "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// codecHeaders come with a message; the first of a name is the codec's, later ones are the caller's and left out.
+var codecHeaders = []string{"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"}
+
+var bothTypes = []string{typeJSON + ", " + typeEvents}
+
+// setHeaders prepares what every request has.
+func (c *Client) setHeaders() {
+	c.base = http.Header{}
+	for name, values := range c.opts.Headers {
+		name = http.CanonicalHeaderKey(name)
+		if !slices.Contains(ownHeaders, name) {
+			c.base[name] = slices.Clone(values)
+			c.names = append(c.names, name)
+		}
+	}
+}
+
+// request makes a request with the headers of every one. frame is nil for none.
+func (c *Client) request(ctx context.Context, method string, frame []byte, session string) (*http.Request, error) {
+	var body io.Reader
+	if frame != nil { // a copy: net/http may still be reading when the answer is there
+		body = bytes.NewReader(bytes.Clone(frame))
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.url, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = maps.Clone(c.base)
+	if host := req.Header["Host"]; len(host) > 0 {
+		req.Host = host[0]
+	}
+	if session != "" {
+		req.Header[headerSession] = []string{session}
+	}
+	return req, nil
+}
+
+// post makes a POST of one message.
+func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string, session string) (*http.Request, error) {
+	req, err := c.request(ctx, http.MethodPost, frame, session)
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range headers {
+		name := http.CanonicalHeaderKey(pair[0])
+		switch {
+		case slices.Contains(codecHeaders, name):
+			if req.Header[name] != nil {
+				continue
+			}
+		case name == "Authorization" || name == "Host" || name == "Cookie" || slices.Contains(ownHeaders, name):
+			continue
+		}
+		req.Header[name] = []string{pair[1]}
+	}
+	req.Header["Content-Type"] = jsonType
+	req.Header["Accept"] = bothTypes
+	return req, nil
+}
+
+// open makes a GET of an event stream, after the event given where there is one.
+func (c *Client) open(ctx context.Context, after string) (*http.Request, error) {
+	req, err := c.request(ctx, http.MethodGet, nil, c.sessionID())
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range c.version() {
+		req.Header[http.CanonicalHeaderKey(pair[0])] = []string{pair[1]}
+	}
+	req.Header["Accept"] = eventsType
+	if after != "" {
+		req.Header["Last-Event-Id"] = []string{after}
+	}
+	return req, nil
+}
+
+// version returns the headers that name the revision on what is no call.
+func (c *Client) version() [][2]string {
+	codec := c.peer.Codec()
+	if codec == nil || !codec.Traits().Handshake {
+		return nil
+	}
+	return codec.NoticeHeaders(&era.Notice{})
+}
+
+func (c *Client) sessionID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
+}
+
+// keepSession takes the session that the answer to an initialize gives, or none.
+func (c *Client) keepSession(resp *http.Response) {
+	id := resp.Header.Get(headerSession)
+	for i := range len(id) {
+		if id[i] < 0x21 || id[i] > 0x7E {
+			c.opts.OnError(fmt.Errorf("the server's session id %.40q holds what no header may; it is left out", id))
+			id = ""
+			break
+		}
+	}
+	c.mu.Lock()
+	c.session = id
+	c.mu.Unlock()
+}
+
+// redirect follows what keeps the method, and takes the user's headers and the session away from any other origin. A move
+// of the same host from http to https is none.
+func (c *Client) redirect(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		const most = 5
+		from := via[0]
+		if len(via) > most || req.Method != from.Method {
+			return http.ErrUseLastResponse // the caller gets it as a status
+		}
+		sameHost := req.URL.Host == from.URL.Host
+		upgrade := from.URL.Scheme == "http" && req.URL.Scheme == "https" && req.URL.Hostname() == from.URL.Hostname() && req.URL.Port() == "" && from.URL.Port() == ""
+		if !(sameHost && req.URL.Scheme == from.URL.Scheme) && !upgrade {
+			for _, name := range c.names {
+				delete(req.Header, name)
+			}
+			for _, name := range []string{headerSession, "Authorization", "Cookie", "Last-Event-Id"} {
+				delete(req.Header, name)
+			}
+			req.Host = ""
+		}
+		if next != nil {
+			return next(req, via)
+		}
+		return nil
+	}
+}
+
+var _ transport.Outlet = (*Client)(nil)

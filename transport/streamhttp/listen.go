@@ -1,0 +1,88 @@
+package streamhttp
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// listen opens the GET stream of a legacy session in the background, once.
+func (c *Client) listen() {
+	codec := c.peer.Codec()
+	if c.opts.NoStream || codec == nil || !codec.Traits().Sessions {
+		return
+	}
+	c.mu.Lock()
+	first := !c.streams && !c.closed
+	c.streams = true
+	c.mu.Unlock()
+	if first {
+		c.spawn(c.keepListening) // ends with the client, or when the server has no such stream
+	}
+}
+
+// steady is how long a stream must have lived for its end to be no failure.
+const steady = 5 * time.Second
+
+// keepListening opens the stream again whenever it is lost. Its loss harms no call.
+func (c *Client) keepListening() {
+	defer func() {
+		c.mu.Lock()
+		c.streams = false
+		c.mu.Unlock()
+	}()
+	lastID := ""
+	for failed := 0; ; failed++ {
+		began, before := time.Now(), lastID
+		err := c.listenOnce(&lastID)
+		switch {
+		case c.ctx.Err() != nil:
+			return
+		case hasNoStream(err):
+			return
+		case err != nil:
+			c.opts.OnError(fmt.Errorf("the stream for messages outside calls was lost and is opened again: %w", err))
+		}
+		if lastID != before || time.Since(began) >= steady {
+			failed = 0
+		}
+		if err := c.pause(c.ctx, failed); err != nil {
+			return
+		}
+	}
+}
+
+// hasNoStream tells whether the server has said that there is no such stream, or no such session any more.
+func hasNoStream(err error) bool {
+	var status *transport.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	}
+	return status.Status < 500 || status.Status == http.StatusNotImplemented
+}
+
+func (c *Client) listenOnce(lastID *string) error {
+	resp, err := c.get(c.ctx, *lastID)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	c.listening.Store(true)
+	defer c.listening.Store(false)
+	return c.events(resp.Body, lastID, func(frame []byte) bool {
+		for _, one := range c.split(frame) {
+			if m, ok := c.decode(one); ok {
+				c.deliver(c.ctx, m, jsonrpc.ID{})
+			}
+		}
+		return true
+	})
+}
