@@ -90,12 +90,18 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 		return dst, fmt.Errorf("a result must be a JSON object, got %.60s", o.Result)
 	case row == nil:
 		return jsonrpc.AppendRaw(dst, o.Result), nil
-	case row.Method == mcp.MethodListTools:
-		return appendTools(dst, o.Result), nil
-	case row.Method == mcp.MethodCallTool && (!o.Plain || o.WrapOutput):
-		return appendToolResult(dst, o.Result, o.WrapOutput), nil
 	}
-	return jsonrpc.AppendRaw(dst, o.Result), nil
+	result := o.Result
+	if !o.Plain {
+		result = withoutStamps(row, result)
+	}
+	switch {
+	case row.Method == mcp.MethodListTools:
+		return appendTools(dst, result), nil
+	case row.Method == mcp.MethodCallTool && !o.Plain:
+		return appendToolResult(dst, result, o.WrapOutput), nil
+	}
+	return jsonrpc.AppendRaw(dst, result), nil
 }
 
 // AppendCall implements era.Codec.

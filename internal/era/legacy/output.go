@@ -7,7 +7,47 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
 )
+
+// withoutStamps takes the members off a result that only the modern era has, for handlers and relays that bring them all
+// the same: resultType, the cache members of a list, and serverInfo. A result without any comes back as it is.
+func withoutStamps(row *era.Row, result json.RawMessage) json.RawMessage {
+	if !stamped(row, result) {
+		return result
+	}
+	o := era.OpenObject(make([]byte, 0, len(result)))
+	for m := range era.Members(result) {
+		switch {
+		case isStamp(row, m):
+		case m.Is("_meta") && namesServer(m):
+			if meta := jsonrpc.Without(m.Value, mcp.MetaServerInfo); len(jsonrpc.AppendRaw(nil, meta)) > len("{}") {
+				o.Resume(jsonrpc.AppendRaw(o.KeyOf(m), meta))
+			}
+		default:
+			o.Keep(m)
+		}
+	}
+	return o.Close()
+}
+
+func stamped(row *era.Row, result json.RawMessage) bool {
+	for m := range era.Members(result) {
+		if isStamp(row, m) || m.Is("_meta") && namesServer(m) {
+			return true
+		}
+	}
+	return false
+}
+
+func isStamp(row *era.Row, m era.Member) bool {
+	return m.Is("resultType") || row.Cacheable && (m.Is("ttlMs") || m.Is("cacheScope"))
+}
+
+func namesServer(meta era.Member) bool {
+	_, ok := era.Find(meta.Value, mcp.MetaServerInfo)
+	return ok
+}
 
 // Legacy revisions want structured content, and the root of an output schema, to be objects. Where a tool's natural
 // output is something else, both are wrapped alike as {"result": natural}.
