@@ -261,3 +261,33 @@ func TestAppendCallEdits(t *testing.T) {
 		})
 	}
 }
+
+// TestLegacyHeaders holds that a legacy message names its revision where the revision has the header, but not before the
+// handshake has settled it.
+func TestLegacyHeaders(t *testing.T) {
+	for revision, want := range map[string]int{"2024-10-07": 0, "2024-11-05": 0, "2025-03-26": 0, "2025-06-18": 1, "2025-11-25": 1} {
+		_, client := codecs(t, revision)
+		for name, got := range map[string][][2]string{
+			"call": client.CallHeaders(call("tools/list", "")), "notice": client.NoticeHeaders(&era.Notice{Method: "notifications/initialized"}),
+		} {
+			if len(got) != want || want == 1 && got[0] != [2]string{"Mcp-Protocol-Version", revision} {
+				t.Errorf("%s of %s: %v", name, revision, got)
+			}
+		}
+		if got := client.CallHeaders(call("initialize", "")); got != nil {
+			t.Errorf("initialize of %s: %v", revision, got)
+		}
+	}
+}
+
+// TestEncoded holds that a result which has been encoded before goes out as it is.
+func TestEncoded(t *testing.T) {
+	for _, revision := range []string{mcp.Version20251125, mcp.Version20260728} {
+		server, _ := codecs(t, revision)
+		o := &era.Outcome{Result: raw(`{"kept":[1.0]}`), Encoded: true}
+		frame, err := era.AppendOutcome(nil, server, jsonrpc.StringID("a"), rowOf(server, "tools/list", era.ServerSide), o)
+		if err != nil || string(frame) != `{"jsonrpc":"2.0","id":"a","result":{"kept":[1.0]}}` {
+			t.Errorf("%s: %s, %v", revision, frame, err)
+		}
+	}
+}

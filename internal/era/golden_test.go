@@ -203,7 +203,11 @@ func (p *play) refusal(m *jsonrpc.Message, route negotiate.Route) []byte {
 	if route.Kind != negotiate.Refused {
 		return nil
 	}
-	return negotiate.AppendRefusal(nil, m, route.Refusal)
+	var id jsonrpc.ID // only a request is answered under its id
+	if m != nil && m.Kind() == jsonrpc.KindRequest {
+		id = m.ID
+	}
+	return jsonrpc.AppendError(nil, id, era.WriteError(route.Refusal.Err, route.Refusal.Err.Code))
 }
 
 func TestGolden(t *testing.T) {

@@ -21,7 +21,7 @@ type Probe struct {
 
 	Result json.RawMessage // the result, as it came
 	Error  *jsonrpc.Error  // the error, in the answer or in the body of a refused POST
-	Status int             // HTTP status of a POST that was refused; 0 for none
+	Status int             // HTTP status of the answer to the POST; 0 for none
 	Silent bool            // no answer within the limit
 	Closed bool            // the connection ended first
 	Fault  error           // the probe could not be sent or its answer not be read
@@ -65,7 +65,7 @@ func (s *Set) Judge(p Probe) Verdict {
 		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server answered the first request with HTTP %d", p.Status))
 	case p.Error != nil:
 		return s.judgeError(p)
-	case p.Result != nil && p.Status == 0:
+	case p.Result != nil:
 		return s.judgeResult(p.Result)
 	case p.Closed && p.HTTP:
 		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server closed the connection before it answered the first request"))

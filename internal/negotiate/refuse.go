@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/internal/era"
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -49,14 +48,4 @@ func invalid(row int, format string, args ...any) *era.Refusal {
 // badHeader refuses the version header of a legacy message.
 func (s *Set) badHeader(version string) *era.Refusal {
 	return invalid(era.RowVersion, "the header MCP-Protocol-Version names %q, which is not served here; %s", version, s.waysIn())
-}
-
-// AppendRefusal appends the answer to a message that was refused before a codec had it. It repeats the id of a request;
-// what is refused of anything else, and of what could not be read (m is nil), has none.
-func AppendRefusal(dst []byte, m *jsonrpc.Message, r *era.Refusal) []byte {
-	var id jsonrpc.ID
-	if m != nil && m.Method != "" {
-		id = m.ID
-	}
-	return jsonrpc.AppendError(dst, id, era.WriteError(r.Err, r.Err.Code))
 }

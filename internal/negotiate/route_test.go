@@ -1,7 +1,6 @@
 package negotiate
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -373,21 +372,5 @@ func TestClassifyAllocations(t *testing.T) {
 		if got := testing.AllocsPerRun(200, run); got > 0 {
 			t.Errorf("%s: %v allocations", name, got)
 		}
-	}
-}
-
-func TestAppendRefusal(t *testing.T) {
-	refusal := invalid(era.RowShape, "no")
-	for frame, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":"a","method":"x"}`:  `{"jsonrpc":"2.0","id":"a","error":{"code":-32600,"message":"no"}}`,
-		`{"jsonrpc":"2.0","method":"x"}`:           `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`,
-		`{"jsonrpc":"2.0","id":"a","result":null}`: `{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`,
-	} {
-		if got := string(AppendRefusal(nil, decode(t, frame), refusal)); got != want {
-			t.Errorf("%s: %s", frame, got)
-		}
-	}
-	if got := AppendRefusal(nil, nil, refusal); !json.Valid(got) || strings.Contains(string(got), "id") {
-		t.Errorf("without a message: %s", got)
 	}
 }
