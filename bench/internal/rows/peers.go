@@ -7,6 +7,7 @@ import (
 	"github.com/rialto-mcp/rialto/bench/internal/echo"
 	"github.com/rialto-mcp/rialto/bench/internal/gosdk"
 	"github.com/rialto-mcp/rialto/bench/internal/mcpgo"
+	"github.com/rialto-mcp/rialto/bench/internal/rialto"
 )
 
 // Peer is one column of the table.
@@ -34,5 +35,6 @@ func Peers() []Peer {
 			client: &echo.Dialer{HTTP: gosdk.DialHTTP, Stdio: gosdk.DialStdio}},
 		{Name: mcpgoName, server: "server/mcpgo", handler: mcpgo.Handler,
 			client: &echo.Dialer{HTTP: mcpgo.DialHTTP, Stdio: mcpgo.DialStdio}},
+		{Name: rialtoName, server: "server", handler: rialto.Handler},
 	}
 }
