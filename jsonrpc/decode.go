@@ -23,13 +23,12 @@ const (
 	CodeInvalidRequest = -32600
 )
 
-// FrameError says why a frame is no message. ID is the frame's id where one could be read and the frame has a method,
-// so that the refusal can name it.
+// FrameError says why a frame is no message.
 type FrameError struct {
-	Code   int64
-	ID     ID
-	Offset int64 // where in the frame, in bytes; -1 where no place can be named
-	Text   string
+	Code   int64  // CodeParse or CodeInvalidRequest
+	ID     ID     // what the refusal is sent under; zero where no id could be read, and for a broken answer
+	Offset int64  // where in the frame, in bytes; -1 where no place can be named
+	Text   string // what is wrong, fit for the peer
 }
 
 func (e *FrameError) Error() string {
@@ -87,13 +86,7 @@ type envelope struct {
 
 func (s *scanner) message(m *Message, lift *Lift) error {
 	if s.dec.PeekKind() != '{' {
-		if err := s.dec.SkipValue(); err != nil {
-			return parseError(err)
-		}
-		if err := s.end(); err != nil {
-			return err
-		}
-		return &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: "a message is a JSON object"}
+		return s.notThis("a message is a JSON object")
 	}
 	var env envelope
 	err := s.object(func(name []byte, at int32) error {
@@ -131,6 +124,17 @@ func (s *scanner) message(m *Message, lift *Lift) error {
 	return env.judge(m)
 }
 
+// notThis refuses a frame of another kind than is wanted; when it is no JSON at all, that comes first.
+func (s *scanner) notThis(text string) error {
+	if err := s.dec.SkipValue(); err != nil {
+		return parseError(err)
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	return &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: text}
+}
+
 // member reads one top-level value and goes into the two that may hold what is to be lifted.
 func (s *scanner) member(m *Message, lift *Lift, name []byte, at int32) (Span, error) {
 	body := string(name) == "params" || string(name) == "result"
@@ -159,6 +163,7 @@ func (s *scanner) lift(m *Message, lift *Lift, name []byte, at int32) error {
 	err := s.object(func(name []byte, at int32) error {
 		span, err := s.value(at)
 		note(m.lifted[maxBody:], lift.Meta, name, span)
+		m.metaSize++
 		return err
 	})
 	m.meta = Span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
@@ -230,13 +235,14 @@ func parseError(err error) error {
 	}
 	out := &FrameError{Code: CodeParse, Offset: -1, Text: "not valid JSON"}
 	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
-		out.Offset, out.Text = syntax.ByteOffset, "a member stands twice in one object"
-	case errors.As(err, &syntax):
+	if errors.As(err, &syntax) {
 		out.Offset, out.Text = syntax.ByteOffset, "not valid JSON: "+syntax.Err.Error()
+	}
+	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		out.Text = "the JSON text ends too early"
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		out.Text = "a member stands twice in one object"
 	}
 	return out
 }
@@ -249,17 +255,17 @@ func (env *envelope) judge(m *Message) error {
 		if at.End == 0 {
 			e.Offset = -1
 		}
-		if env.method.End != 0 && raw(env.method)[0] == '"' && env.id.End != 0 && isIDToken(raw(env.id)) {
-			e.ID = ID{text_(raw(env.id))}
+		if env.mayBeRequest() {
+			e.ID = m.ID
 		}
 		return e
 	}
-	if string(raw(env.version)) != `"2.0"` {
-		return refuse(env.version, `"jsonrpc" must be "2.0"`)
-	}
 	hasID := env.id.End != 0
 	if hasID && isIDToken(raw(env.id)) {
-		m.ID = ID{text_(raw(env.id))}
+		m.ID = ID{view(raw(env.id))}
+	}
+	if string(raw(env.version)) != `"2.0"` {
+		return refuse(env.version, `"jsonrpc" must be "2.0"`)
 	}
 	switch {
 	case env.method.End != 0 && (env.result.End != 0 || env.fault.End != 0):
@@ -287,9 +293,16 @@ func (env *envelope) judge(m *Message) error {
 		if m.Error, err = readError(raw(env.fault)); err != nil {
 			return refuse(env.fault, err.Error())
 		}
+		m.forgetLifted() // of params beside the error, which nobody reads
 		return nil
 	}
 	return refuse(Span{}, `a message has a "method", a "result" or an "error"`)
+}
+
+// mayBeRequest tells whether the sender may wait for an answer under the frame's id. The id of a broken answer is one of
+// ours and must not come back to its sender.
+func (env *envelope) mayBeRequest() bool {
+	return env.method.End != 0 || env.result.End == 0 && env.fault.End == 0
 }
 
 func (env *envelope) call(m *Message, raw func(Span) []byte, refuse func(Span, string) error) error {
@@ -298,7 +311,7 @@ func (env *envelope) call(m *Message, raw func(Span) []byte, refuse func(Span, s
 		return refuse(env.method, `"method" must be a string that is not empty`)
 	}
 	if bytes.IndexByte(method, '\\') < 0 {
-		m.Method = text_(method[1 : len(method)-1])
+		m.Method = view(method[1 : len(method)-1])
 	} else {
 		unquoted, err := jsontext.AppendUnquote(nil, method)
 		if err != nil {
@@ -335,9 +348,9 @@ func readError(raw []byte) (*Error, error) {
 	return &Error{Code: *e.Code, Message: e.Message, Data: json.RawMessage(e.Data)}, nil
 }
 
-// text_ views bytes of a frame as a string without a copy. It is sound because a message owns its frame and nobody
+// view makes a string of bytes of a frame without a copy. It is sound because a message owns its frame and nobody
 // writes to a frame after Decode.
-func text_(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // tooDeep returns the offset at which the nesting passes MaxDepth, or -1. The count of brackets, strings included, is an
 // upper bound that nearly every frame stays under.

@@ -10,9 +10,9 @@ import (
 // order stay as they are. obj must be a valid JSON object.
 func Without(obj json.RawMessage, names ...string) json.RawMessage {
 	var cuts []Span
-	for m := range members(obj) {
-		if slices.Contains(names, m.name) {
-			cuts = append(cuts, m.Span)
+	for name, span := range members(obj) {
+		if slices.Contains(names, string(name)) {
+			cuts = append(cuts, span)
 		}
 	}
 	if len(cuts) == 0 {
@@ -41,11 +41,11 @@ func cut(dst, obj []byte, cuts []Span) []byte {
 // With appends obj to dst with one member set: replaced in place where obj has it, added at the end otherwise. obj
 // must be a valid JSON object, or nil, which counts as {}.
 func With(dst []byte, obj json.RawMessage, name string, value []byte) []byte {
-	for m := range members(obj) {
-		if m.name == name {
-			dst = append(dst, obj[:m.Start]...)
+	for found, span := range members(obj) {
+		if string(found) == name {
+			dst = append(dst, obj[:span.Start]...)
 			dst = append(dst, value...)
-			return append(dst, obj[m.End:]...)
+			return append(dst, obj[span.End:]...)
 		}
 	}
 	return AddMembers(dst, obj, appendPair(nil, name, value))
@@ -95,25 +95,20 @@ func (m *Message) LeanResult(body, meta []int) json.RawMessage {
 }
 
 func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage {
-	var cuts []Span
+	var room [maxLifted]Span // on the stack
+	cuts := room[:0]
+	wholeMeta := false
 	for _, i := range body {
 		if s := m.lifted[i]; s.End != 0 {
 			cuts = append(cuts, s)
+			wholeMeta = wholeMeta || s == m.meta
 		}
 	}
-	metaCuts := 0
-	for _, i := range meta {
-		if s := m.lifted[maxBody+i]; s.End != 0 {
-			cuts = append(cuts, s)
-			metaCuts++
-		}
+	if !wholeMeta {
+		cuts = m.leanMeta(cuts, meta)
 	}
 	if len(cuts) == 0 {
 		return whole
-	}
-	if metaCuts > 0 && metaCuts == countMembers(m.frame[m.meta.Start:m.meta.End]) {
-		cuts = slices.DeleteFunc(cuts, func(s Span) bool { return s.Start >= m.meta.Start && s.End <= m.meta.End })
-		cuts = append(cuts, m.meta)
 	}
 	slices.SortFunc(cuts, func(a, b Span) int { return int(a.Start) - int(b.Start) })
 	base := m.body.Start
@@ -125,10 +120,16 @@ func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage 
 	return cut(make([]byte, 0, len(whole)), whole, cuts)
 }
 
-func countMembers(obj []byte) int {
-	n := 0
-	for range members(obj) {
-		n++
+// leanMeta adds the spans of the members of _meta that go, or that of _meta itself when all of them do.
+func (m *Message) leanMeta(cuts []Span, meta []int) []Span {
+	before := len(cuts)
+	for _, i := range meta {
+		if s := m.lifted[maxBody+i]; s.End != 0 {
+			cuts = append(cuts, s)
+		}
 	}
-	return n
+	if gone := len(cuts) - before; gone > 0 && gone == int(m.metaSize) {
+		return append(cuts[:before], m.meta)
+	}
+	return cuts
 }

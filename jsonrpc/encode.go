@@ -8,7 +8,7 @@ import (
 )
 
 // Append appends the message as one frame without line breaks. Raw values are copied, not checked: they must be valid
-// JSON.
+// JSON. The message must be of a [Kind], and a result needs an ID: nothing else has a form on the wire.
 func (m *Message) Append(dst []byte) []byte {
 	switch {
 	case m.Method != "" && !m.ID.IsZero():
@@ -40,7 +40,7 @@ func (m *Message) closeWithExtra(dst []byte) []byte {
 }
 
 func appendMember(dst []byte, name string, raw []byte) []byte {
-	if raw == nil {
+	if len(raw) == 0 {
 		return dst
 	}
 	dst = append(dst, `,"`...)
@@ -102,9 +102,6 @@ func AppendString(dst []byte, s string) []byte {
 }
 
 func appendEscaped(dst []byte, s string) []byte {
-	out, err := jsontext.AppendQuote(dst, s)
-	if err != nil {
-		out, _ = jsontext.AppendQuote(dst, string([]rune(s))) // a conversion through runes leaves only valid UTF-8
-	}
+	out, _ := jsontext.AppendQuote(dst, s) // its error says that bytes were replaced, which is what we promise
 	return out
 }

@@ -8,33 +8,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ID is the id of a request, kept as the token it came with: 1 and "1" are two ids, and so are 1 and 01 (which is no
-// JSON). The zero ID means "no id"; 0 and "" are ids like any other. IDs may be compared with == and used as map keys.
+// ID is the id of a request, kept as the token it came with: 1 and "1" are two ids, and so are "a" and "\u0061", since
+// an answer must carry the very token. The zero ID means "no id"; 0 and "" are ids like any other. IDs may be compared
+// with == and used as map keys. The ID of a decoded message keeps the message's frame in memory.
 type ID struct{ token string }
 
 // IntID returns the id that is written as the decimal n.
 func IntID(n int64) ID { return ID{strconv.FormatInt(n, 10)} }
 
 // StringID returns the id that is written as the JSON string s. Invalid UTF-8 is replaced.
-func StringID(s string) ID {
-	token, err := jsontext.AppendQuote(nil, s)
-	if err != nil {
-		token, _ = jsontext.AppendQuote(nil, string([]rune(s))) // a conversion through runes leaves only valid UTF-8
-	}
-	return ID{string(token)}
-}
+func StringID(s string) ID { return ID{string(AppendString(nil, s))} }
 
 var errID = errors.New("an id is a string or an integer")
 
-// ParseID reads an id from its raw token. null, fractions, exponents and other types are refused.
+// ParseID reads an id from its raw token. It fails for null, fractions, exponents, other types and what is no single JSON
+// token.
 func ParseID(token []byte) (ID, error) {
-	if !isIDToken(token) {
+	padded := len(token) > 0 && token[0] == '"' && token[len(token)-1] != '"' // which IsValid lets pass
+	if padded || !isIDToken(token) || !jsontext.Value(token).IsValid() {
 		return ID{}, errID
 	}
 	return ID{string(token)}, nil
 }
 
-// isIDToken tells whether a valid JSON value is a string or an integer without fraction and exponent.
+// isIDToken tells whether a valid JSON value is a string or an integer without fraction and exponent. Of any other bytes
+// it says nothing.
 func isIDToken(token []byte) bool {
 	if len(token) == 0 {
 		return false

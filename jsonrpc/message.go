@@ -1,8 +1,6 @@
 package jsonrpc
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // Kind tells what a message is.
 type Kind uint8
@@ -46,6 +44,12 @@ type Message struct {
 	body   Span // params or result, as a span of the frame
 	meta   Span // its _meta member, when that is an object
 	lifted [maxLifted]Span
+
+	metaSize int32 // how many members _meta has
+}
+
+func (m *Message) forgetLifted() {
+	m.body, m.meta, m.lifted, m.metaSize = Span{}, Span{}, [maxLifted]Span{}, 0
 }
 
 // Kind tells what m is, or 0 when it is no message.
