@@ -46,6 +46,9 @@ func (s *Server) complete(ctx context.Context, r *Request) *era.Outcome {
 	if err := json.Unmarshal(r.Params(), &params); err != nil {
 		return invalid(mcp.InvalidParams("completion/complete needs a ref and an argument with name and value"))
 	}
+	if params.Argument.Name == "" {
+		return invalid(mcp.InvalidParams("completion/complete needs an argument with a name"))
+	}
 	if err := params.Ref.Check(); err != nil {
 		return invalid(mcp.InvalidParams("%v", err))
 	}
@@ -57,7 +60,7 @@ func (s *Server) complete(ctx context.Context, r *Request) *era.Outcome {
 	}
 	if !known {
 		return s.fallback(ctx, r, func() *era.Outcome {
-			return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, owner))
+			return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, short(owner)))
 		})
 	}
 	var values []string

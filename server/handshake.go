@@ -3,37 +3,62 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // initialize answers the handshake of the legacy era. The revision was settled when the request was classified.
-func (s *Server) initialize(r *Request) *era.Outcome {
+func (s *Server) initialize(ctx context.Context, r *Request) *era.Outcome {
+	d, err := s.describe(ctx, r)
+	if err != nil {
+		return s.failure(r, err)
+	}
 	return s.result(r, mcp.InitializeResult{
-		ProtocolVersion: r.in.Codec.Revision(), Capabilities: s.capabilities(r.in.Codec.Traits()),
-		ServerInfo: s.info, Instructions: s.opts.Instructions,
+		ProtocolVersion: r.in.Codec.Revision(), Capabilities: d.Capabilities, ServerInfo: s.info, Instructions: d.Instructions,
 	})
 }
 
 // discover answers who the server is and what it can do, on the modern era.
-func (s *Server) discover(r *Request) *era.Outcome {
+func (s *Server) discover(ctx context.Context, r *Request) *era.Outcome {
+	d, err := s.describe(ctx, r)
+	if err != nil {
+		return s.failure(r, err)
+	}
 	return s.result(r, mcp.DiscoverResult{
-		SupportedVersions: s.set.Modern(), Capabilities: s.capabilities(r.in.Codec.Traits()),
-		Instructions: s.opts.Instructions,
+		SupportedVersions: s.set.Modern(), Capabilities: d.Capabilities, Instructions: d.Instructions,
 	})
 }
 
-func (s *Server) result(r *Request, v any) *era.Outcome {
-	raw, err := json.Marshal(v)
+// describe says what the server is to the sender of a request.
+func (s *Server) describe(ctx context.Context, r *Request) (Description, error) {
+	d := Description{Capabilities: s.registeredCapabilities(), Instructions: s.opts.Instructions}
+	if c, ok := s.opts.Catalogue.(Describer); ok {
+		own, err := c.Describe(ctx, r)
+		if err != nil {
+			return d, err
+		}
+		if own != nil {
+			d = *own
+		}
+	}
+	d.Capabilities = s.fit(d.Capabilities, r.in.Codec.Traits())
+	return d, nil
+}
+
+// result answers with a value of the model.
+func (s *Server) result(r *Request, v json.Marshaler) *era.Outcome {
+	raw, err := v.MarshalJSON()
 	if err != nil {
-		return s.failure(r, err)
+		return s.failure(r, fmt.Errorf("encode the result: %v", err))
 	}
 	return &era.Outcome{Result: raw, Cache: s.opts.Cache}
 }
 
-// capabilities are those declared by the options and those that follow from what is registered.
-func (s *Server) capabilities(t *era.Traits) mcp.ServerCapabilities {
+// registeredCapabilities are those declared by the options and those that follow from what is registered.
+func (s *Server) registeredCapabilities() mcp.ServerCapabilities {
 	c := s.opts.Capabilities
 	if c.Tools == nil && !s.reg.tools.empty() {
 		c.Tools = &mcp.ToolsCapability{ListChanged: true}
@@ -47,62 +72,41 @@ func (s *Server) capabilities(t *era.Traits) mcp.ServerCapabilities {
 	if c.Completions == nil && s.completes() {
 		c.Completions = &mcp.Capability{}
 	}
-	if !t.Completions {
-		c.Completions = nil
-	}
 	if c.Logging == nil {
 		c.Logging = &mcp.Capability{}
-	}
-	if t.Extensions && len(s.opts.Extensions) > 0 {
-		c.Extensions = make(map[string]json.RawMessage, len(s.opts.Extensions))
-		for id, settings := range s.opts.Capabilities.Extensions {
-			c.Extensions[id] = settings
-		}
-		for _, x := range s.opts.Extensions {
-			c.Extensions[x.Identifier] = x.SettingsJSON()
-		}
 	}
 	return c
 }
 
-// subscribe serves resources/subscribe and resources/unsubscribe of the legacy era.
-func (s *Server) subscribe(r *Request) *era.Outcome {
-	uri := r.Name()
-	if raw, ok := r.in.Param(era.LiftURI); !ok || len(raw) == 0 || raw[0] != '"' {
-		return invalid(mcp.InvalidParams("%s needs a uri", r.Method()))
-	} else if uri == "" {
-		uri = text(raw)
+// fit makes capabilities those of a revision: the enabled extensions come in where it has them, and what it has no name
+// for goes.
+func (s *Server) fit(c mcp.ServerCapabilities, t *era.Traits) mcp.ServerCapabilities {
+	if !t.Completions {
+		c.Completions = nil
 	}
-	if r.in.Peer == nil {
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
+	if !t.Tasks {
+		c.Tasks = nil
 	}
-	if r.Method() == methodSubscribe {
-		r.in.Peer.Subscribe(uri)
-	} else {
-		r.in.Peer.Unsubscribe(uri)
+	if t.Extensions && len(s.opts.Extensions) > 0 {
+		all := make(map[string]json.RawMessage, len(c.Extensions)+len(s.opts.Extensions))
+		maps.Copy(all, c.Extensions)
+		for _, x := range s.opts.Extensions {
+			all[x.Identifier] = x.SettingsJSON()
+		}
+		c.Extensions = all
 	}
-	return empty()
+	return c
 }
 
-// listen serves subscriptions/listen of the modern era: what is asked for and offered is honoured.
-func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
-	var params mcp.ListenParams
-	raw, ok := mcp.Member(r.Params(), "notifications")
-	if !ok || len(raw) == 0 || raw[0] != '{' {
-		return invalid(mcp.InvalidParams("subscriptions/listen needs a filter: the object \"notifications\""))
+// announces tells whether changes of a list are announced: unless the options declare its capability without listChanged.
+func (s *Server) announces(kind ListKind) bool {
+	c := s.opts.Capabilities
+	switch kind {
+	case Tools:
+		return c.Tools == nil || c.Tools.ListChanged
+	case Prompts:
+		return c.Prompts == nil || c.Prompts.ListChanged
+	default:
+		return c.Resources == nil || c.Resources.ListChanged
 	}
-	if err := json.Unmarshal(r.Params(), &params); err != nil {
-		return invalid(mcp.InvalidParams("the filter of subscriptions/listen is malformed: its members are booleans, and resourceSubscriptions a list of URIs"))
-	}
-	caps := s.capabilities(r.in.Codec.Traits())
-	want, got := params.Notifications, mcp.SubscriptionFilter{}
-	got.ToolsListChanged = want.ToolsListChanged && caps.Tools != nil && caps.Tools.ListChanged
-	got.PromptsListChanged = want.PromptsListChanged && caps.Prompts != nil && caps.Prompts.ListChanged
-	if caps.Resources != nil {
-		got.ResourcesListChanged = want.ResourcesListChanged && caps.Resources.ListChanged
-		if caps.Resources.Subscribe && len(want.ResourceSubscriptions) > 0 {
-			got.ResourceSubscriptions = want.ResourceSubscriptions
-		}
-	}
-	return r.in.Listen(ctx, got)
 }

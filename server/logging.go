@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -36,7 +35,7 @@ func (r *Request) Log(ctx context.Context, level mcp.Level, logger string, data 
 		r.server.report(err)
 		return
 	}
-	params, err := json.Marshal(message)
+	params, err := message.MarshalJSON()
 	if err != nil {
 		r.server.report(err)
 		return
@@ -53,7 +52,7 @@ func (s *Server) setLevel(r *Request) *era.Outcome {
 	}
 	level, err := mcp.ParseLevel(text)
 	if err != nil {
-		return failed(err)
+		return s.failure(r, err)
 	}
 	if r.in.Peer != nil {
 		r.in.Peer.SetLevel(level)

@@ -22,10 +22,10 @@ type Options struct {
 	Extensions []mcp.Extension
 
 	// Capabilities are declared beside those that follow from what is registered. Use it to declare a capability whose
-	// first entry is added later.
+	// first entry is added later, or one without its listChanged or subscribe: the notices are not sent then.
 	Capabilities mcp.ServerCapabilities
 
-	// PageSize is the number of entries of a list page. Zero means one page for all.
+	// PageSize is the number of entries of a list page. Zero or less means one page for all.
 	PageSize int
 
 	// Cache is the hint for lists and reads that say nothing themselves, where the client's revision has hints. The zero
@@ -35,14 +35,17 @@ type Options struct {
 	// StrictNames refuses tool names outside the specification's rule instead of warning about them.
 	StrictNames bool
 
-	// Fallback answers what nothing registered answers: calls of unknown tools, prompts and resources, completions, and
-	// methods outside the specification. It returns ErrUnhandled for what it does not know either. Nil means none.
+	// Fallback answers what nothing registered answers: calls of unknown tools, prompts and resources, completions for
+	// them, and methods outside the specification. It returns ErrUnhandled for what it does not know either. Capabilities
+	// has to declare what it offers. Nil means none.
 	Fallback RawHandler
 
-	// Catalogue answers list requests instead of what is registered. Nil means none.
+	// Catalogue answers list requests instead of what is registered, and what the server offers too when it is a
+	// Describer; otherwise Capabilities has to declare what it lists. Nil means none.
 	Catalogue Catalogue
 
-	// Logger gets a record for each failure that the peer is told nothing of. Nil means silence.
+	// Logger gets a record for each failure that the peer is told nothing of. Records hold names and error texts of
+	// handlers, never arguments or results. Nil means silence.
 	Logger *slog.Logger
 
 	// OnError is called with stray frames and other faults that belong to no handler. It may be called concurrently. Nil
@@ -69,11 +72,12 @@ type HTTPOptions struct {
 	// origins get CORS answers. The server's own host is always allowed.
 	AllowedOrigins []string
 
-	// SecurityValidator is a further check on each request, after Host and Origin. An error is answered with 403 and its
-	// text. Nil means none.
+	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
+	// 403 and its text. It may be called concurrently. Nil means none.
 	SecurityValidator func(*http.Request) error
 
-	// Principal tells who sent a request, as an authorization layer around the handler has found out. Nil means nobody.
+	// Principal tells who sent a request, as an authorization layer around the handler has found out. It may be called
+	// concurrently. Nil means nobody.
 	Principal func(*http.Request) *mcp.Principal
 
 	// Sessionless serves legacy clients without sessions: no server requests, no streams of their own.
@@ -85,7 +89,7 @@ type HTTPOptions struct {
 	// MaxBodyBytes bounds one request body. Zero means 10 MiB; negative means no bound.
 	MaxBodyBytes int64
 
-	// UpgradeAfter is how long an answer may take before it becomes an event stream. Zero means 10 s.
+	// UpgradeAfter is how long an answer may take before it becomes an event stream. Zero means 10 s; negative means never.
 	UpgradeAfter time.Duration
 
 	// KeepAlive is the time between comments on a quiet stream. Zero means 15 s; negative means none.
@@ -94,20 +98,38 @@ type HTTPOptions struct {
 	// IdleTimeout ends a legacy session that has not been used. Zero means 30 min; negative means never.
 	IdleTimeout time.Duration
 
-	// MaxSessions bounds the legacy sessions. Zero means 100,000.
+	// MaxSessions bounds the legacy sessions. Zero means 100,000; negative means no bound.
 	MaxSessions int
+
+	// MaxStreams bounds the GET streams of one legacy session. Zero means 16; negative means no bound.
+	MaxStreams int
+
+	// BodyTimeout is the time a client has to send one request body. Zero means 30 s; negative means no limit.
+	BodyTimeout time.Duration
+
+	// WriteTimeout is the time one write may take to a client that does not read. Zero means 30 s.
+	WriteTimeout time.Duration
 
 	// NoHijack keeps idle streams on net/http's own goroutines, so that access logs see them end. It costs about six times
 	// the memory for each open stream.
 	NoHijack bool
 }
 
-// RawHandler answers a request in raw JSON: the lowest door. The result must be a JSON object in neutral form.
-type RawHandler func(ctx context.Context, req *Request) (*RawResult, error)
-
 // Catalogue answers lists and may do so for each caller.
 type Catalogue interface {
 	// List returns a list for the caller of req, or nil for the registered one. The list may be shared by many requests
 	// and is not changed afterwards.
 	List(ctx context.Context, req *Request, kind ListKind) (*List, error)
+}
+
+// Describer is a Catalogue that also says what the server is to each caller, in answer to server/discover and initialize.
+type Describer interface {
+	// Describe returns the description for the caller of req, or nil for that of the options.
+	Describe(ctx context.Context, req *Request) (*Description, error)
+}
+
+// Description is what a server says of itself beside its name.
+type Description struct {
+	Capabilities mcp.ServerCapabilities // whole: nothing is added from what is registered but the extensions
+	Instructions string
 }

@@ -13,7 +13,7 @@ func (d *dispatcher) Pace(in *engine.Incoming) *engine.Pace {
 	s := (*Server)(d)
 	switch in.Method() {
 	case methodCallTool:
-		if raw, ok := in.Param(era.LiftName); ok && raw[0] == '"' {
+		if raw, ok := in.Param(era.LiftName); ok && era.IsString(raw) {
 			if t := s.findTool(raw); t != nil {
 				return t.pace
 			}
@@ -24,7 +24,12 @@ func (d *dispatcher) Pace(in *engine.Incoming) *engine.Pace {
 			return nil
 		}
 		return &s.own
-	case methodPing, methodInitialize, methodDiscover, methodSetLevel, methodSubscribe, methodUnsubscribe:
+	case methodInitialize, methodDiscover, methodSubscribe, methodUnsubscribe:
+		if _, ok := s.opts.Catalogue.(Describer); ok {
+			return nil
+		}
+		return &s.own
+	case methodPing, methodSetLevel:
 		return &s.own
 	}
 	return nil

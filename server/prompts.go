@@ -39,7 +39,7 @@ func (s *Server) AddPrompt(p mcp.Prompt, h PromptHandler) {
 func (s *Server) RemovePrompt(names ...string) int { return s.reg.prompts.remove(names...) }
 
 // HasPrompt tells whether a prompt is registered.
-func (s *Server) HasPrompt(name string) bool { _, ok := s.reg.prompts.get(name); return ok }
+func (s *Server) HasPrompt(name string) bool { return s.reg.prompts.has(name) }
 
 // PromptNames lists the registered prompts in their order.
 func (s *Server) PromptNames() []string { return s.reg.prompts.keys() }
@@ -47,18 +47,21 @@ func (s *Server) PromptNames() []string { return s.reg.prompts.keys() }
 // getPrompt serves prompts/get.
 func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftName)
-	if !ok || raw[0] != '"' {
+	if !ok || !era.IsString(raw) {
 		return invalid(mcp.InvalidParams("prompts/get needs the name of a prompt"))
 	}
 	p, ok := s.reg.prompts.get(text(raw))
 	if !ok {
 		return s.fallback(ctx, r, func() *era.Outcome {
-			return unknown(mcp.InvalidParams("unknown prompt: %s", r.Name()))
+			return unknown(mcp.InvalidParams("unknown prompt: %s", short(r.Name())))
 		})
+	}
+	if refusal := checkRetry(r); refusal != nil {
+		return refusal
 	}
 	args, refusal := promptArguments(r, p)
 	if refusal != nil {
-		return refusal
+		return invalid(refusal)
 	}
 	result, err := p.fill(ctx, r, args)
 	if err != nil {
@@ -70,16 +73,25 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 	return s.result(r, result)
 }
 
-func promptArguments(r *Request, p *prompt) (map[string]string, *era.Outcome) {
+// promptArguments reads the arguments: an object of strings in which the required ones are.
+func promptArguments(r *Request, p *prompt) (map[string]string, *mcp.Error) {
 	args := map[string]string{}
-	if raw, ok := r.in.Param(era.LiftArguments); ok && string(raw) != "null" {
-		if err := json.Unmarshal(raw, &args); err != nil {
-			return nil, invalid(mcp.InvalidParams("the arguments of prompt %s must be an object of strings", p.prompt.Name))
+	raw, ok := r.in.Param(era.LiftArguments)
+	if ok && string(raw) != "null" {
+		var sent map[string]*string // so that null is told from ""
+		if err := json.Unmarshal(raw, &sent); err != nil {
+			return nil, mcp.InvalidParams("the arguments of prompt %s must be an object of strings", p.prompt.Name)
+		}
+		for name, value := range sent {
+			if value == nil {
+				return nil, mcp.InvalidParams("argument %q of prompt %s is null; send a string or leave it out", short(name), p.prompt.Name)
+			}
+			args[name] = *value
 		}
 	}
 	for _, a := range p.prompt.Arguments {
 		if _, ok := args[a.Name]; a.Required && !ok {
-			return nil, invalid(mcp.InvalidParams("prompt %s needs the argument %q", p.prompt.Name, a.Name))
+			return nil, mcp.InvalidParams("prompt %s needs the argument %q", p.prompt.Name, a.Name)
 		}
 	}
 	return args, nil

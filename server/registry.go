@@ -37,37 +37,58 @@ type shelf[T item] struct {
 	kind   ListKind
 	change engine.Change
 
-	mu   sync.Mutex // writers
-	snap atomic.Pointer[snapshot[T]]
+	mu    sync.Mutex     // writers
+	place map[string]int // of each key in the order; the writers' own
+	snap  atomic.Pointer[snapshot[T]]
 }
 
-// snapshot is one state of a shelf. It is never changed.
+// snapshot is one state of a shelf. It is never changed. What readers need beside the order is made when the first of
+// them comes: a loop that adds a thousand tools takes a thousand steps that way, not a million.
 type snapshot[T item] struct {
 	order []T
-	byKey map[string]T
-	list  *List
+	byKey func() map[string]T
+	list  func() *List
 }
 
 func (b *shelf[T]) init(s *Server, kind ListKind, change engine.Change) {
 	b.server, b.kind, b.change = s, kind, change
-	b.snap.Store(b.build(nil))
+	b.place = make(map[string]int)
+	b.show(nil)
 }
 
-func (b *shelf[T]) build(order []T) *snapshot[T] {
-	next := &snapshot[T]{order: order, byKey: make(map[string]T, len(order))}
-	wires := make([]json.RawMessage, len(order))
-	for i, it := range order {
-		next.byKey[it.key()] = it
-		wires[i] = it.wire()
-	}
-	next.list = NewList(b.kind, wires, b.server.opts.Cache)
-	return next
+// show makes an order the one that readers see.
+func (b *shelf[T]) show(order []T) {
+	b.snap.Store(&snapshot[T]{
+		order: order,
+		byKey: sync.OnceValue(func() map[string]T {
+			index := make(map[string]T, len(order))
+			for _, it := range order {
+				index[it.key()] = it
+			}
+			return index
+		}),
+		list: sync.OnceValue(func() *List {
+			wires := make([]json.RawMessage, len(order))
+			for i, it := range order {
+				wires[i] = it.wire()
+			}
+			return NewList(b.kind, wires, b.server.opts.Cache)
+		}),
+	})
 }
 
 // get finds an entry.
 func (b *shelf[T]) get(key string) (T, bool) {
-	it, ok := b.snap.Load().byKey[key]
+	it, ok := b.snap.Load().byKey()[key]
 	return it, ok
+}
+
+// has tells whether there is an entry, without making the readers' index.
+func (b *shelf[T]) has(key string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, ok := b.place[key]
+	return ok
 }
 
 // put adds an entry, or replaces the one of the same key in its place. Nothing is announced when the entry looks as
@@ -75,16 +96,19 @@ func (b *shelf[T]) get(key string) (T, bool) {
 func (b *shelf[T]) put(it T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	order := slices.Clone(b.snap.Load().order)
-	old, replaced := b.get(it.key())
+	order := b.snap.Load().order
+	at, replaced := b.place[it.key()]
+	changed := !replaced
 	if replaced {
-		i := slices.IndexFunc(order, func(o T) bool { return o.key() == it.key() })
-		order[i] = it
+		changed = string(order[at].wire()) != string(it.wire())
+		order = slices.Clone(order)
+		order[at] = it
 	} else {
-		order = append(order, it)
+		b.place[it.key()] = len(order)
+		order = append(order, it) // readers of older snapshots never look behind the end of theirs
 	}
-	b.snap.Store(b.build(order))
-	if !replaced || string(old.wire()) != string(it.wire()) {
+	b.show(order)
+	if changed {
 		b.announce()
 	}
 }
@@ -94,17 +118,27 @@ func (b *shelf[T]) remove(keys ...string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := b.snap.Load().order
-	order := slices.DeleteFunc(slices.Clone(old), func(it T) bool { return slices.Contains(keys, it.key()) })
-	if len(order) == len(old) {
+	for _, key := range keys {
+		delete(b.place, key)
+	}
+	gone := len(old) - len(b.place)
+	if gone == 0 {
 		return 0
 	}
-	b.snap.Store(b.build(order))
+	order := make([]T, 0, len(b.place))
+	for _, it := range old {
+		if _, stays := b.place[it.key()]; stays {
+			b.place[it.key()] = len(order)
+			order = append(order, it)
+		}
+	}
+	b.show(order)
 	b.announce()
-	return len(old) - len(order)
+	return gone
 }
 
 func (b *shelf[T]) announce() {
-	if b.server.engine != nil {
+	if b.server.announces(b.kind) {
 		b.server.engine.Announce(b.change, "")
 	}
 }

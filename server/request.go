@@ -19,7 +19,6 @@ import (
 type Request struct {
 	server *Server
 	in     *engine.Incoming
-	args   json.RawMessage // of a tool call
 
 	mu   sync.Mutex
 	last float64 // the progress sent so far
@@ -32,19 +31,48 @@ func (r *Request) Method() string { return r.in.Method() }
 // Params returns the raw params, without the members that belong to the protocol's era; nil when there are none.
 func (r *Request) Params() json.RawMessage { return r.in.Params() }
 
-// Name returns what the request is about: the name of a tool or prompt, the URI of a resource; else "".
+// Name returns what the request is about: the name of a tool or prompt, the URI of a resource, for a method of an
+// extension the parameter that the header Mcp-Name repeats; else "".
 func (r *Request) Name() string {
-	position := era.LiftName
-	if r.in.Method() == methodReadResource {
-		position = era.LiftURI
+	switch r.in.Method() {
+	case methodSubscribe, methodUnsubscribe:
+		return r.param(era.LiftURI)
 	}
-	raw, _ := r.in.Param(position)
-	text, _ := jsonrpc.Text(raw)
-	return text
+	if r.in.Row == nil {
+		return ""
+	}
+	switch name := r.in.Row.NameParam; name {
+	case "":
+		return ""
+	case "name":
+		return r.param(era.LiftName)
+	case "uri":
+		return r.param(era.LiftURI)
+	default:
+		raw, _ := jsonrpc.Member(r.in.Message.Params, name)
+		return text(raw)
+	}
 }
 
-// Arguments returns the raw arguments of a tool call: an object, {} when none were sent; nil for other methods.
-func (r *Request) Arguments() json.RawMessage { return r.args }
+// param returns a lifted parameter that is a string, else "".
+func (r *Request) param(position int) string {
+	raw, _ := r.in.Param(position)
+	return text(raw)
+}
+
+var noArguments = json.RawMessage("{}")
+
+// Arguments returns the raw arguments of a tool call: an object, {} when none or null were sent; nil for other methods.
+func (r *Request) Arguments() json.RawMessage {
+	if r.in.Method() != methodCallTool {
+		return nil
+	}
+	raw, ok := r.in.Param(era.LiftArguments)
+	if !ok || string(raw) == "null" {
+		return noArguments
+	}
+	return raw
+}
 
 // Meta returns the request's _meta without the members that belong to the era; nil when there is none.
 func (r *Request) Meta() mcp.Meta {
@@ -97,6 +125,27 @@ func (r *Request) ClientCapabilities() mcp.ClientCapabilities {
 // says nothing. For relays.
 func (r *Request) Envelope() (clientInfo, clientCapabilities json.RawMessage) {
 	return r.in.Envelope.ClientInfo, r.in.Envelope.ClientCapabilities
+}
+
+// InputResponses returns the answers to the questions that the handler asked in the run before, by their keys; nil in the
+// first run. They are the client's words: whether they fit what was asked is for the handler to see.
+func (r *Request) InputResponses() mcp.InputResponses {
+	if r.in.InputResponses == nil {
+		return nil
+	}
+	var answers mcp.InputResponses
+	if json.Unmarshal(r.in.InputResponses, &answers) != nil {
+		return nil // no object; a registered handler is never run with such
+	}
+	return answers
+}
+
+// Run tells which run of the handler this is: 1 for the first, 2 when the client has come back with answers or a state.
+func (r *Request) Run() int {
+	if r.in.InputResponses == nil && r.in.RequestState == nil {
+		return 1
+	}
+	return 2
 }
 
 // Retry returns the answers and the state that a retry carries, as raw JSON; nil for a first request. For relays.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
@@ -12,10 +14,13 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// ResourceHandler reads a resource. It returns mcp.ResourceNotFound when the resource does not exist (any more).
+// ResourceHandler reads a resource. It returns mcp.ResourceNotFound when the resource does not exist (any more). Contents
+// without a URI get that of the request.
 type ResourceHandler func(ctx context.Context, req *Request) (*mcp.ReadResourceResult, error)
 
-// TemplateHandler reads a resource of a template. vars holds the values of the template's variables in the URI.
+// TemplateHandler reads a resource of a template. vars holds the values of the template's variables in the URI, decoded;
+// several values of one variable are joined by commas. They are the client's words: a handler that makes a path of one
+// has to see that it stays where it belongs.
 type TemplateHandler func(ctx context.Context, req *Request, vars map[string]string) (*mcp.ReadResourceResult, error)
 
 type resource struct {
@@ -71,7 +76,7 @@ func (s *Server) AddResourceTemplate(t mcp.ResourceTemplate, h TemplateHandler) 
 func (s *Server) RemoveResource(uris ...string) int { return s.reg.resources.remove(uris...) }
 
 // HasResource tells whether a resource is registered.
-func (s *Server) HasResource(uri string) bool { _, ok := s.reg.resources.get(uri); return ok }
+func (s *Server) HasResource(uri string) bool { return s.reg.resources.has(uri) }
 
 // ResourceURIs lists the registered resources in their order.
 func (s *Server) ResourceURIs() []string { return s.reg.resources.keys() }
@@ -83,8 +88,7 @@ func (s *Server) RemoveResourceTemplate(templates ...string) int {
 
 // HasResourceTemplate tells whether a template is registered.
 func (s *Server) HasResourceTemplate(uriTemplate string) bool {
-	_, ok := s.reg.templates.get(uriTemplate)
-	return ok
+	return s.reg.templates.has(uriTemplate)
 }
 
 // ResourceTemplates lists the registered templates in their order.
@@ -93,13 +97,16 @@ func (s *Server) ResourceTemplates() []string { return s.reg.templates.keys() }
 // readResource serves resources/read: an exact URI first, then the templates in their order.
 func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftURI)
-	if !ok || raw[0] != '"' {
+	if !ok || !era.IsString(raw) {
 		return invalid(mcp.InvalidParams("resources/read needs a uri"))
 	}
 	uri := text(raw)
 	read, ok := s.reader(uri)
 	if !ok {
 		return s.fallback(ctx, r, func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) })
+	}
+	if refusal := checkRetry(r); refusal != nil {
+		return refusal
 	}
 	result, err := read(ctx, r)
 	if err != nil {
@@ -108,11 +115,27 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	if result == nil || len(result.Contents) == 0 {
 		return s.failure(r, mcp.ResourceNotFound(uri)) // never an empty list: a reader could not tell it from a missing one
 	}
-	out, err := result.AppendJSON(nil)
+	out, err := withURI(*result, uri).AppendJSON(nil)
 	if err != nil {
-		return s.failure(r, err)
+		return s.failure(r, fmt.Errorf("encode the contents: %w", err))
 	}
 	return &era.Outcome{Result: out, Cache: result.Cache.Or(s.opts.Cache)}
+}
+
+// withURI names contents that their handler has left without a name. What the handler returned may be shared and is not
+// changed.
+func withURI(result mcp.ReadResourceResult, uri string) mcp.ReadResourceResult {
+	nameless := func(c mcp.ResourceContents) bool { return c.URI == "" }
+	if !slices.ContainsFunc(result.Contents, nameless) {
+		return result
+	}
+	result.Contents = slices.Clone(result.Contents)
+	for i := range result.Contents {
+		if nameless(result.Contents[i]) {
+			result.Contents[i].URI = uri
+		}
+	}
+	return result
 }
 
 func (s *Server) reader(uri string) (ResourceHandler, bool) {
@@ -126,7 +149,7 @@ func (s *Server) reader(uri string) (ResourceHandler, bool) {
 		}
 		vars := make(map[string]string, len(values))
 		for name, v := range values {
-			vars[name] = v.String()
+			vars[name] = strings.Join(v.V, ",")
 		}
 		return func(ctx context.Context, r *Request) (*mcp.ReadResourceResult, error) {
 			return t.read(ctx, r, vars)

@@ -20,6 +20,7 @@ func (s *Server) Handler() http.Handler {
 		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
 		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
 		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
+		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout,
 		NoHijack: o.NoHijack, OnError: s.report,
 	})
 	s.mu.Lock()

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -35,17 +34,15 @@ type closer interface {
 	Shutdown(context.Context) error
 }
 
-// New builds a server. It panics when info has no name, when a version is unknown, or when an extension is malformed:
-// things only a programmer can cause.
+// New builds a server. It panics when info has no name, when a version is unknown, or when an extension or the cache hint
+// is malformed: things only a programmer can cause.
 func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
 	}
 	s := &Server{info: info, opts: opts}
-	for _, x := range opts.Extensions {
-		if err := x.Check(); err != nil {
-			panic("server: " + err.Error())
-		}
+	if err := opts.Cache.Check(); err != nil {
+		panic("server: the cache hint of the options: " + err.Error())
 	}
 	set, err := negotiate.New(era.Config{
 		Side: era.ServerSide, Extensions: opts.Extensions, Vendor: s.servesVendor, Info: info, Served: opts.Versions,
@@ -75,34 +72,6 @@ func (s *Server) logger() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return s.opts.Logger
-}
-
-// ErrUnhandled is what a fallback handler returns for a request it does not know: the request is then answered as if
-// there were no fallback.
-var ErrUnhandled = errors.New("not handled here")
-
-// Handle registers a handler for a method outside the specification. It replaces an earlier one; nil removes it. It
-// panics for a method of the specification: those exist by revision, and a handler cannot revive one.
-func (s *Server) Handle(method string, h RawHandler) {
-	if negotiate.Universe()[method] {
-		panic(fmt.Sprintf("server: %q is a method of the specification", method))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := make(map[string]RawHandler, len(*s.vendors.Load())+1)
-	for m, old := range *s.vendors.Load() {
-		next[m] = old
-	}
-	if h == nil {
-		delete(next, method)
-	} else {
-		next[method] = h
-	}
-	s.vendors.Store(&next)
-}
-
-func (s *Server) servesVendor(method string) bool {
-	return s.opts.Fallback != nil || (*s.vendors.Load())[method] != nil
 }
 
 // ResourceUpdated tells the clients that subscribed to a resource that it has changed. It does not wait for them.

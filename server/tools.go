@@ -33,9 +33,12 @@ func (t *tool) wire() json.RawMessage { return t.raw }
 // ToolHandler answers a call of a tool with raw arguments, which fit its input schema; see [Request.Arguments].
 type ToolHandler func(ctx context.Context, req *Request) (*mcp.CallToolResult, error)
 
-// AddRawTool adds a tool whose schemas are given, or replaces the one of the same name. It fails when a schema cannot be
-// compiled, its root is no object, it marks parameters for headers wrongly, or the name breaks the rule and
-// Options.StrictNames is set.
+// AddRawTool adds a tool whose schemas are given, or replaces the one of the same name. Without an input schema it takes
+// any object; with an output schema a result has to hold structured content that fits it. Structured content without a
+// content block gets one with its JSON.
+//
+// It fails when a schema cannot be compiled, the root of the input schema is no object, it marks parameters for headers
+// wrongly, or the name breaks the rule and Options.StrictNames is set.
 func (s *Server) AddRawTool(t mcp.Tool, h ToolHandler) error {
 	entry, err := s.newTool(t, h)
 	if err != nil {
@@ -89,35 +92,34 @@ func (s *Server) newTool(t mcp.Tool, h ToolHandler) (*tool, error) {
 func (s *Server) RemoveTool(names ...string) int { return s.reg.tools.remove(names...) }
 
 // HasTool tells whether a tool is registered.
-func (s *Server) HasTool(name string) bool { _, ok := s.reg.tools.get(name); return ok }
+func (s *Server) HasTool(name string) bool { return s.reg.tools.has(name) }
 
 // ToolNames lists the registered tools in their order.
 func (s *Server) ToolNames() []string { return s.reg.tools.keys() }
 
-// callTool serves tools/call.
+// callTool serves tools/call: rows 9, 10 and 12 of the table of refusals, then the tool.
 func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftName)
-	if !ok || raw[0] != '"' {
+	if !ok || !era.IsString(raw) {
 		return invalid(mcp.InvalidParams("tools/call needs the name of a tool"))
 	}
 	entry := s.findTool(raw)
 	if entry == nil {
 		return s.fallback(ctx, r, func() *era.Outcome {
-			return unknown(mcp.InvalidParams("unknown tool: %s", r.Name()))
+			return unknown(mcp.InvalidParams("unknown tool: %s", short(r.Name())))
 		})
 	}
-	args, refusal := arguments(r)
-	if refusal != nil {
-		return refusal
-	}
-	r.args = args
+	args := r.Arguments()
 	if r.in.Headers != nil && r.in.Codec.Traits().HeaderMirrors {
 		if err := checkMirrors(r.in.Headers, entry.mirrors, args); err != nil {
-			return (&era.Refusal{Row: 10, Err: err}).Outcome()
+			return (&era.Refusal{Row: era.RowParamHd, Err: err}).Outcome()
 		}
 	}
+	if refusal := checkRetry(r); refusal != nil {
+		return refusal
+	}
 	if err := entry.input.Validate(args); err != nil {
-		return badInput(r, entry, err)
+		return s.badInput(r, entry, err)
 	}
 	result, err := entry.call(ctx, r)
 	if err != nil {
@@ -128,52 +130,40 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 
 // findTool looks a tool up by its raw name without making a string of it where it has no escapes.
 func (s *Server) findTool(raw json.RawMessage) *tool {
-	byKey := s.reg.tools.snap.Load().byKey
+	byKey := s.reg.tools.snap.Load().byKey()
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return byKey[string(raw[1:len(raw)-1])]
 	}
 	return byKey[text(raw)]
 }
 
-var noArguments = json.RawMessage("{}")
-
-// arguments returns the arguments of a call; absent and null count as none.
-func arguments(r *Request) (json.RawMessage, *era.Outcome) {
-	raw, ok := r.in.Param(era.LiftArguments)
-	switch {
-	case !ok || string(raw) == "null":
-		return noArguments, nil
-	case raw[0] != '{':
-		return nil, invalid(mcp.InvalidParams("arguments must be an object"))
-	}
-	return raw, nil
-}
-
 // badInput answers arguments that break the schema, in the form of the client's revision.
-func badInput(r *Request, t *tool, err error) *era.Outcome {
+func (s *Server) badInput(r *Request, t *tool, err error) *era.Outcome {
 	message := fmt.Sprintf("Invalid arguments for tool %s: %v", t.tool.Name, err)
 	if !r.in.Codec.Traits().InputErrorsAsResults {
 		return invalid(mcp.InvalidParams("%s", message))
 	}
-	return encodeToolResult(mcp.ErrorResult(message), false)
+	return s.encodeToolResult(r, mcp.ErrorResult(message), false)
 }
 
 // toolFailure answers the error of a tool's function.
 func (s *Server) toolFailure(r *Request, t *tool, err error) *era.Outcome {
 	var own *mcp.Error
 	var ask *mcp.InputRequired
-	var range_ *schema.ValidationError
+	var misfit *misfitError
 	switch {
 	case errors.As(err, &own) && !own.Code.IsLocal(), errors.As(err, &ask):
 		return s.failure(r, err)
-	case errors.As(err, &range_) && errors.Is(err, errInput):
-		return badInput(r, t, range_)
+	case errors.As(err, &misfit):
+		return s.badInput(r, t, misfit.why)
 	}
-	return encodeToolResult(mcp.ErrorResult(err.Error()), false)
+	return s.encodeToolResult(r, mcp.ErrorResult(err.Error()), false)
 }
 
-// errInput marks arguments that the schema takes and the Go type does not.
-var errInput = errors.New("arguments out of range")
+// misfitError marks arguments that the schema takes and the Go type does not.
+type misfitError struct{ why error }
+
+func (e *misfitError) Error() string { return e.why.Error() }
 
 // toolResult checks and encodes what a tool's function returned.
 func (s *Server) toolResult(r *Request, t *tool, result *mcp.CallToolResult) *era.Outcome {
@@ -190,7 +180,7 @@ func (s *Server) toolResult(r *Request, t *tool, result *mcp.CallToolResult) *er
 		copied.Content = []mcp.Content{mcp.Text(string(jsonrpc.AppendRaw(nil, result.StructuredContent)))}
 		result = &copied
 	}
-	return encodeToolResult(result, t.wrap)
+	return s.encodeToolResult(r, result, t.wrap)
 }
 
 func (s *Server) checkOutput(t *tool, result *mcp.CallToolResult) error {
@@ -205,10 +195,10 @@ func (s *Server) checkOutput(t *tool, result *mcp.CallToolResult) error {
 	return err
 }
 
-func encodeToolResult(result *mcp.CallToolResult, wrap bool) *era.Outcome {
+func (s *Server) encodeToolResult(r *Request, result *mcp.CallToolResult, wrap bool) *era.Outcome {
 	raw, err := result.AppendJSON(make([]byte, 0, 256))
 	if err != nil {
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Internal error").Because(err)}
+		return s.failure(r, fmt.Errorf("encode the result: %v", err))
 	}
 	plain := result.StructuredContent == nil && result.Meta == nil && result.Extra == nil
 	return &era.Outcome{Result: raw, Plain: plain, WrapOutput: wrap}

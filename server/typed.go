@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -16,10 +15,11 @@ import (
 // The input schema is inferred from In, which must be a struct or a map, unless t has one; arguments are checked against
 // it before fn runs. Out decides what the client gets:
 //
-//	*mcp.CallToolResult   the result as it is
-//	string                one text block
-//	mcp.Content or a slice of it   content blocks
-//	any other type        structured content by the output schema inferred from Out (or t's own), and the same as text
+//	*mcp.CallToolResult            the result as it is
+//	string                         one text block
+//	mcp.Content or []mcp.Content   content blocks
+//	any                            what the value is: one of the above, nothing for nil, else structured content
+//	any other type                 structured content by the output schema inferred from Out (or t's own), and as text
 //
 // Durations are strings ("1m30s"), untagged fields go by their Go name, omitempty is that of encoding/json; the tag
 // `jsonschema:"..."` describes a field. AddTool panics when a schema cannot be inferred or compiled, which only a
@@ -31,6 +31,9 @@ func AddTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 }
 
 func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, req *Request, in In) (Out, error)) error {
+	if fn == nil {
+		return fmt.Errorf("tool %q: the function is nil", t.Name)
+	}
 	input, err := inputCodec(reflect.TypeFor[In](), &t)
 	if err != nil {
 		return fmt.Errorf("tool %q: input: %w", t.Name, err)
@@ -42,7 +45,7 @@ func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 	return s.AddRawTool(t, func(ctx context.Context, req *Request) (*mcp.CallToolResult, error) {
 		in, err := schema.Decode[In](input, req.Arguments())
 		if err != nil {
-			return nil, errors.Join(errInput, err)
+			return nil, &misfitError{err}
 		}
 		out, err := fn(ctx, req, in)
 		if err != nil {
@@ -64,30 +67,60 @@ func inputCodec(in reflect.Type, t *mcp.Tool) (*schema.Codec, error) {
 	return schema.CodecFor(in)
 }
 
+// encoder makes a result of what a tool's function has returned.
+type encoder func(v any) (*mcp.CallToolResult, error)
+
 // outputFor picks once, by the type, how results are made.
-func outputFor(out reflect.Type, t *mcp.Tool) (func(any) (*mcp.CallToolResult, error), error) {
-	content := reflect.TypeFor[mcp.Content]()
+func outputFor(out reflect.Type, t *mcp.Tool) (encoder, error) {
 	switch {
-	case out == reflect.TypeFor[*mcp.CallToolResult]():
-		return func(v any) (*mcp.CallToolResult, error) { return v.(*mcp.CallToolResult), nil }, nil
-	case out == reflect.TypeFor[mcp.CallToolResult]():
-		return func(v any) (*mcp.CallToolResult, error) { r := v.(mcp.CallToolResult); return &r, nil }, nil
-	case out == reflect.TypeFor[string]() && t.OutputSchema == nil:
-		return func(v any) (*mcp.CallToolResult, error) { return mcp.TextResult(v.(string)), nil }, nil
-	case out == reflect.TypeFor[[]mcp.Content]():
-		return func(v any) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: v.([]mcp.Content)}, nil
-		}, nil
-	case out.Implements(content):
-		return func(v any) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{v.(mcp.Content)}}, nil
-		}, nil
+	case out == reflect.TypeFor[string]() && t.OutputSchema != nil:
+		return structured(out, t)
+	case out == reflect.TypeFor[*mcp.CallToolResult](), out == reflect.TypeFor[mcp.CallToolResult](),
+		out == reflect.TypeFor[string](), out == reflect.TypeFor[[]mcp.Content](), out.Implements(reflect.TypeFor[mcp.Content]()):
+		return func(v any) (*mcp.CallToolResult, error) { r, _ := contentOf(v); return r, nil }, nil
+	case out.Kind() == reflect.Interface:
+		return byValue(out, t)
 	}
 	return structured(out, t)
 }
 
+// contentOf makes a result of what says itself how it is shown; false for a value that is data.
+func contentOf(v any) (*mcp.CallToolResult, bool) {
+	switch v := v.(type) {
+	case nil:
+		return &mcp.CallToolResult{}, true
+	case *mcp.CallToolResult:
+		return v, true
+	case mcp.CallToolResult:
+		return &v, true
+	case string:
+		return mcp.TextResult(v), true
+	case []mcp.Content:
+		return &mcp.CallToolResult{Content: v}, true
+	case mcp.Content:
+		return &mcp.CallToolResult{Content: []mcp.Content{v}}, true
+	}
+	return nil, false
+}
+
+// byValue decides with each result: the type is an interface. With an output schema, all but a whole result is data.
+func byValue(out reflect.Type, t *mcp.Tool) (encoder, error) {
+	data, err := structured(out, t)
+	if err != nil {
+		return nil, err
+	}
+	promised := t.OutputSchema != nil
+	return func(v any) (*mcp.CallToolResult, error) {
+		_, whole := v.(*mcp.CallToolResult)
+		if r, ok := contentOf(v); ok && (whole || !promised) {
+			return r, nil
+		}
+		return data(v)
+	}, nil
+}
+
 // structured makes results with structured content.
-func structured(out reflect.Type, t *mcp.Tool) (func(any) (*mcp.CallToolResult, error), error) {
+func structured(out reflect.Type, t *mcp.Tool) (encoder, error) {
 	codec, err := schema.CodecFor(out)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// mostURIs bounds the resources one listen may name.
+const mostURIs = 10_000
+
+// subscribe serves resources/subscribe and resources/unsubscribe of the legacy era.
+func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
+	d, err := s.describe(ctx, r)
+	if err != nil {
+		return s.failure(r, err)
+	}
+	if c := d.Capabilities.Resources; c != nil && !c.Subscribe {
+		return &era.Outcome{Err: mcp.MethodNotFound(r.Method())}
+	}
+	uri := r.Name()
+	if uri == "" {
+		return invalid(mcp.InvalidParams("%s needs a uri", r.Method()))
+	}
+	if r.in.Peer == nil {
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
+	}
+	if r.Method() == methodSubscribe {
+		r.in.Peer.Subscribe(uri)
+	} else {
+		r.in.Peer.Unsubscribe(uri)
+	}
+	return empty()
+}
+
+// listen serves subscriptions/listen of the modern era: what is asked for and offered is honoured.
+func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
+	var params mcp.ListenParams
+	raw, ok := mcp.Member(r.Params(), "notifications")
+	if !ok || !era.IsObject(raw) {
+		return invalid(mcp.InvalidParams("subscriptions/listen needs a filter: the object \"notifications\""))
+	}
+	if err := json.Unmarshal(r.Params(), &params); err != nil {
+		return invalid(mcp.InvalidParams("the filter of subscriptions/listen is malformed: its members are booleans, and resourceSubscriptions a list of URIs"))
+	}
+	want := params.Notifications
+	if len(want.ResourceSubscriptions) > mostURIs {
+		return invalid(mcp.InvalidParams("the filter of subscriptions/listen names %d resources; %d are the most", len(want.ResourceSubscriptions), mostURIs))
+	}
+	d, err := s.describe(ctx, r)
+	if err != nil {
+		return s.failure(r, err)
+	}
+	return r.in.Listen(ctx, honoured(want, d.Capabilities))
+}
+
+// honoured is the part of a filter that the capabilities offer.
+func honoured(want mcp.SubscriptionFilter, c mcp.ServerCapabilities) mcp.SubscriptionFilter {
+	var got mcp.SubscriptionFilter
+	got.ToolsListChanged = want.ToolsListChanged && c.Tools != nil && c.Tools.ListChanged
+	got.PromptsListChanged = want.PromptsListChanged && c.Prompts != nil && c.Prompts.ListChanged
+	if c.Resources != nil {
+		got.ResourcesListChanged = want.ResourcesListChanged && c.Resources.ListChanged
+		if c.Resources.Subscribe && len(want.ResourceSubscriptions) > 0 {
+			got.ResourceSubscriptions = want.ResourceSubscriptions
+		}
+	}
+	return got
+}
