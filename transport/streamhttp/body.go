@@ -44,11 +44,10 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		h.tooLarge(w)
 		return nil, false
 	}
-	rc := http.NewResponseController(w)
-	timed := h.opts.BodyTimeout > 0 && rc.SetReadDeadline(time.Now().Add(h.opts.BodyTimeout)) == nil // or it has no deadlines
+	timed := h.opts.BodyTimeout > 0 && readBy(w, time.Now().Add(h.opts.BodyTimeout)) == nil // or it has no deadlines
 	frame, err := readFrame(r.Body, r.ContentLength, limit)
 	if timed {
-		if err := rc.SetReadDeadline(time.Time{}); err != nil { // the wait for a lost connection must not end with it
+		if err := readBy(w, time.Time{}); err != nil { // the wait for a lost connection must not end with it
 			h.opts.OnError(err)
 		}
 	}
@@ -66,6 +65,15 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, mcp.Errorf(mcp.CodeParse, "the body could not be read to its end"))
 	}
 	return nil, false
+}
+
+// readBy sets the time by which the body must have come. It asks net/http's own writer directly, which spares the
+// controller that looks inside wrapped ones.
+func readBy(w http.ResponseWriter, deadline time.Time) error {
+	if direct, ok := w.(interface{ SetReadDeadline(time.Time) error }); ok {
+		return direct.SetReadDeadline(deadline)
+	}
+	return http.NewResponseController(w).SetReadDeadline(deadline)
 }
 
 func (h *Handler) tooLarge(w http.ResponseWriter) {

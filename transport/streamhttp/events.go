@@ -78,7 +78,6 @@ func (x *call) resumable() bool {
 // resume opens the stream of a call again after the last event that came, as often as it brings anything new.
 func (x *call) resume() (bool, error) {
 	const most = 8 // attempts without a new event
-	var status *transport.StatusError
 	for failed := 0; failed < most; failed++ {
 		if err := x.client.pause(x.ctx, failed); err != nil {
 			return false, err
@@ -90,7 +89,7 @@ func (x *call) resume() (bool, error) {
 			return false, nil
 		case x.ctx.Err() != nil:
 			return false, x.broken(x.ctx.Err())
-		case errors.As(err, &status) && status.Status < 500 && status.Status != http.StatusTooManyRequests && status.Status != http.StatusConflict:
+		case final(err):
 			return false, fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
 		case x.lastID != before:
 			failed = -1
@@ -108,6 +107,9 @@ func (x *call) again() error {
 	return x.follow(resp)
 }
 
+// errNoStream says that an address answers a GET with something else.
+var errNoStream = errors.New("there is no event stream")
+
 // get opens an event stream.
 func (c *Client) get(ctx context.Context, after string) (*http.Response, error) {
 	req, err := c.open(ctx, after)
@@ -123,7 +125,7 @@ func (c *Client) get(ctx context.Context, after string) (*http.Response, error) 
 	}
 	if essence(resp.Header["Content-Type"]) != typeEvents {
 		resp.Body.Close()
-		return nil, fmt.Errorf("%s answered a GET with %.80q", c.where, resp.Header.Get("Content-Type"))
+		return nil, fmt.Errorf("%w: %s answered with %.80q", errNoStream, c.where, resp.Header.Get("Content-Type"))
 	}
 	return resp, nil
 }

@@ -40,16 +40,18 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		return
 	}
-	if !s.room() {
+	if !s.reserve() {
 		plain(w, http.StatusConflict, errStreams.Error())
 		return
 	}
 	to, err := h.openStream(w, r, true)
 	if err != nil {
+		s.detach(nil)
 		h.opts.OnError(err)
 		return
 	}
 	if err := s.attach(to); err != nil {
+		s.detach(to)
 		to.close()
 		return
 	}

@@ -35,14 +35,15 @@ func (c *Client) keepListening() {
 		c.streams = false
 		c.mu.Unlock()
 	}()
-	lastID := ""
+	lastID, opened := "", false
 	for failed := 0; ; failed++ {
 		began, before := time.Now(), lastID
-		err := c.listenOnce(&lastID)
+		err := c.listenOnce(&lastID, &opened)
 		switch {
 		case c.ctx.Err() != nil:
 			return
-		case hasNoStream(err):
+		case final(err) && !(opened && refused(err)):
+			c.reportNoStream(err)
 			return
 		case err != nil:
 			c.opts.OnError(fmt.Errorf("the stream for messages outside calls was lost and is opened again: %w", err))
@@ -56,11 +57,25 @@ func (c *Client) keepListening() {
 	}
 }
 
-// hasNoStream tells whether the server has said that there is no such stream, or no such session any more.
-func hasNoStream(err error) bool {
+// reportNoStream tells why no stream is open. That a server has none is nothing to tell.
+func (c *Client) reportNoStream(err error) {
+	var status *transport.StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusMethodNotAllowed {
+		c.opts.OnError(fmt.Errorf("no stream for messages outside calls is open: %w", err))
+	}
+}
+
+// refused tells whether the server wants other credentials. Those of a stream that was open once are being renewed.
+func refused(err error) bool {
+	var status *transport.StatusError
+	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden)
+}
+
+// final tells whether the server has said that there is no such stream, or no such session any more.
+func final(err error) bool {
 	var status *transport.StatusError
 	if !errors.As(err, &status) {
-		return false
+		return errors.Is(err, errNoStream)
 	}
 	switch status.Status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
@@ -69,12 +84,13 @@ func hasNoStream(err error) bool {
 	return status.Status < 500 || status.Status == http.StatusNotImplemented
 }
 
-func (c *Client) listenOnce(lastID *string) error {
+func (c *Client) listenOnce(lastID *string, opened *bool) error {
 	resp, err := c.get(c.ctx, *lastID)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+	*opened = true
 	c.listening.Store(true)
 	defer c.listening.Store(false)
 	return c.events(resp.Body, lastID, func(frame []byte) bool {

@@ -29,6 +29,7 @@ type session struct {
 	ended   bool
 	timer   *time.Timer
 	streams []*stream // open GET streams, the newest last
+	places  int       // taken by streams that are open or being opened
 }
 
 var _ transport.Outlet = (*session)(nil)
@@ -49,6 +50,17 @@ func (s *session) Send(_ context.Context, frame []byte) error {
 // errStreams says that a session has as many GET streams as it may have.
 var errStreams = errors.New("this session has too many open streams; close one first")
 
+// reserve takes a place for a stream that is being opened, which detach gives back; false means that there is none.
+func (s *session) reserve() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if most := s.h.opts.MaxStreams; most >= 0 && s.places >= most {
+		return false
+	}
+	s.places++
+	return true
+}
+
 // attach makes a stream the one that gets the messages of no call.
 func (s *session) attach(to *stream) error {
 	s.mu.Lock()
@@ -60,17 +72,11 @@ func (s *session) attach(to *stream) error {
 	return nil
 }
 
-// room tells whether the session may have one more stream.
-func (s *session) room() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	most := s.h.opts.MaxStreams
-	return most < 0 || len(s.streams) < most
-}
-
+// detach gives back the place of a stream that has ended, or of nil for one that never was.
 func (s *session) detach(from *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.places--
 	s.streams = slices.DeleteFunc(s.streams, func(one *stream) bool { return one == from })
 	s.touch()
 }
@@ -91,7 +97,7 @@ func (s *session) watchIdle() {
 func (s *session) expire() {
 	rest := s.h.opts.IdleTimeout - (time.Since(s.h.sessions.epoch) - time.Duration(s.used.Load()))
 	s.mu.Lock()
-	busy := len(s.streams) > 0 || !s.peer.Idle()
+	busy := s.places > 0 || !s.peer.Idle()
 	switch {
 	case s.ended:
 	case rest > 0:

@@ -251,7 +251,9 @@ func (w *world) raw(t testing.TB, bytes string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	go io.WriteString(conn, bytes)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

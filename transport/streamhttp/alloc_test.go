@@ -1,0 +1,52 @@
+//go:build !race
+
+package streamhttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestModernAllocations holds what a modern call costs in this package and the engine, without net/http.
+func TestModernAllocations(t *testing.T) {
+	w := newHandler(t, Options{})
+	defer w.handler.Close()
+	body, headers := modern("tools/list", "", "")
+	r := httptest.NewRequest("POST", "/", nil)
+	setHeaders(r, headers)
+	reader := strings.NewReader(body)
+	r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
+	out := &nowhere{header: http.Header{}}
+	r = r.WithContext(context.Background())
+	perCall := testing.AllocsPerRun(200, func() {
+		reader.Reset(body)
+		clear(out.header)
+		w.handler.ServeHTTP(out, r)
+	})
+	t.Logf("%v allocations", perCall)
+	if out.status != 0 || out.wrote == 0 {
+		t.Fatalf("status %d, %d bytes", out.status, out.wrote)
+	}
+	if perCall > 9 { // two of them are the desk's
+		t.Errorf("%v allocations a call", perCall)
+	}
+}
+
+// nowhere is a response that goes nowhere.
+type nowhere struct {
+	header        http.Header
+	status, wrote int
+}
+
+func (n *nowhere) Header() http.Header             { return n.header }
+func (n *nowhere) SetReadDeadline(time.Time) error { return nil }
+func (n *nowhere) WriteHeader(s int)               { n.status = s }
+func (n *nowhere) Write(p []byte) (int, error) {
+	n.wrote += len(p)
+	return len(p), nil
+}
