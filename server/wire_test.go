@@ -38,8 +38,8 @@ func dial(t testing.TB, s *server.Server, revision string) *wire {
 	return dialWith(t, s, revision, `{}`)
 }
 
-// dialWith is dial for a client with capabilities.
-func dialWith(t testing.TB, s *server.Server, revision, capabilities string) *wire {
+// connect returns a scripted peer of a server. The test fails when the connection does not end well.
+func connect(t testing.TB, s *server.Server) *mcptest.Peer {
 	t.Helper()
 	ended := make(chan error, 1)
 	t.Cleanup(func() { // after the peer has closed
@@ -49,7 +49,13 @@ func dialWith(t testing.TB, s *server.Server, revision, capabilities string) *wi
 	})
 	peer, conn := mcptest.NewPeer(t)
 	go func() { ended <- s.Serve(context.Background(), conn) }()
-	w := &wire{Peer: peer, t: t, revision: revision, caps: capabilities}
+	return peer
+}
+
+// dialWith is dial for a client with capabilities.
+func dialWith(t testing.TB, s *server.Server, revision, capabilities string) *wire {
+	t.Helper()
+	w := &wire{Peer: connect(t, s), t: t, revision: revision, caps: capabilities}
 	if mcp.IsLegacy(revision) {
 		w.call("initialize", fmt.Sprintf(`"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"tester","version":"1"}`, revision, capabilities))
 		w.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
