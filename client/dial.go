@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,9 +20,15 @@ type Command = stdio.Command
 // Connect opens a connection over a wire that stands already: the in-memory pair, or one of the caller's own. The client
 // closes it, also when opening fails. Whether its server is a modern one is found out as on standard input and output.
 func Connect(ctx context.Context, conn transport.Conn, opts Options) (*Client, error) {
-	return dial(ctx, target{name: "server", open: func(_ context.Context, c *Client) (*wire, error) {
+	taken := false
+	c, err := dial(ctx, target{name: "server", open: func(_ context.Context, c *Client) (*wire, error) {
+		taken = true
 		return c.pipe("server", conn, nil)
 	}}, opts)
+	if !taken {
+		err = errors.Join(err, conn.Close())
+	}
+	return c, err
 }
 
 // DialStdio starts a server as a child process and opens a connection over its standard input and output.
