@@ -122,6 +122,9 @@ func (c *Client) Shared() bool { return false }
 // Listening tells whether the GET stream of the session is open. Calls do not depend on it.
 func (c *Client) Listening() bool { return c.listening.Load() }
 
+// SessionID returns the id of the legacy session, "" where there is none.
+func (c *Client) SessionID() string { return c.sessionID() }
+
 // Send posts a message that belongs to no exchange.
 func (c *Client) Send(ctx context.Context, frame []byte) error { return c.postBack(ctx, frame) }
 

@@ -1,0 +1,30 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/rialto-mcp/rialto/internal/engine"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
+)
+
+// DialHTTP opens a connection to a server at an http or https address, over Streamable HTTP.
+//
+// The first request shows which era the server is of. An answer of 401 or 403 is an [*AuthError] and says nothing about
+// the era; neither does a server that fails (500 and above) or cannot be reached. The address in errors is cut to its
+// scheme and host, since the rest may hold secrets.
+func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error) {
+	name := "the server"
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		name = u.Scheme + "://" + u.Host
+	}
+	return dial(ctx, target{name: name, open: func(_ context.Context, c *Client) (*wire, error) {
+		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
+			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.opts.OnError,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &wire{name: name, via: via, peer: peer.(*engine.Peer), http: true, session: via.SessionID}, nil
+	}}, opts)
+}
