@@ -75,6 +75,11 @@ func declared(c mcp.ServerCapabilities) Kinds {
 	return k
 }
 
+// Read reads lists of a server completely; those that are not in kinds stay empty. warn hears of what was left out.
+func Read(ctx context.Context, c Conn, kinds Kinds, warn func(string)) (*Lists, error) {
+	return fetch(ctx, c, kinds, &Lists{}, warn)
+}
+
 // fetch reads the lists in kinds and takes the others from old. warn hears of what was left out. A list that the server
 // declares and does not know counts as empty.
 func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(string)) (*Lists, error) {

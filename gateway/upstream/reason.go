@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os/exec"
 	"strings"
 
 	"github.com/rialto-mcp/rialto/manager"
@@ -29,6 +30,10 @@ func Reason(s manager.Server, err error) string {
 	var exit *stdio.ExitError
 	if errors.As(err, &exit) {
 		return mask(s, exitReason(exit))
+	}
+	var start *stdio.StartError
+	if errors.As(err, &start) && errors.Is(err, exec.ErrNotFound) {
+		return fmt.Sprintf("the program %q was not found in PATH", start.Path)
 	}
 	text := err.Error()
 	if _, rest, ok := strings.Cut(text, "connect to "+dialName(s)+": "); ok {

@@ -135,6 +135,14 @@ func (e *DownError) Error() string {
 	return fmt.Sprintf("server %q cannot be reached at the moment: %s; it is tried again by itself", e.Server, e.Reason)
 }
 
+// Reason says why a call of a server failed, in words that are fit for a client.
+func (s *Set) Reason(name string, err error) string {
+	if u := s.byName[name]; u != nil {
+		return u.reason(err)
+	}
+	return err.Error()
+}
+
 // ErrUnknownServer is the answer to a call of a server that is not configured.
 var ErrUnknownServer = errors.New("no such server")
 

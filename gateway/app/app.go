@@ -1,0 +1,199 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/bridge"
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/demo"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Options says what Run does. Stderr is required.
+type Options struct {
+	// Config holds the servers and settings. Nil serves the built-in demonstration server.
+	Config *config.Config
+
+	// Listen is the address for HTTP; empty means that of Config, or 127.0.0.1:8421.
+	Listen string
+
+	// Stdio serves this one connection instead of HTTP. Nil means HTTP.
+	Stdio transport.Conn
+
+	// Stderr is told what happens, in lines.
+	Stderr io.Writer
+
+	// Version is that of the program.
+	Version string
+}
+
+// Time limits of stopping. Together they stay below three seconds.
+const (
+	drainTime = 1200 * time.Millisecond // for clients: streams end, answers leave
+	closeTime = 300 * time.Millisecond  // for connections of clients that do not go
+)
+
+// gateway is one run.
+type gateway struct {
+	opts Options
+	conf *config.Config
+	say  *teller
+
+	front  *server.Server
+	set    *upstream.Set  // nil for the demonstration
+	bridge *bridge.Bridge // likewise
+}
+
+// Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
+// address cannot be listened on, or when requireAll is set and a server cannot be reached.
+func Run(ctx context.Context, opts Options) error {
+	g := &gateway{opts: opts, conf: opts.Config, say: &teller{w: opts.Stderr}}
+	if g.conf == nil {
+		g.conf = config.Default()
+	}
+	if opts.Listen != "" {
+		conf := *g.conf
+		conf.Listen = opts.Listen
+		g.conf = &conf
+	}
+	if err := g.provision(); err != nil {
+		return err
+	}
+	if opts.Stdio != nil {
+		return g.serveStdio(ctx)
+	}
+	return g.serveHTTP(ctx)
+}
+
+// provision builds all parts and starts none.
+func (g *gateway) provision() error {
+	o := server.Options{
+		PageSize: g.conf.PageSize,
+		Logger:   slog.New(g.say.handler()),
+		HTTP:     server.HTTPOptions{AllowedHosts: g.conf.AllowedHosts, AllowedOrigins: g.conf.AllowedOrigins},
+	}
+	if g.opts.Config == nil {
+		g.front = demo.Server(g.opts.Version, o)
+		return nil
+	}
+	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
+	dialing := client.Options{Info: info, ConnectTimeout: g.conf.ConnectTimeout, ListTimeout: g.conf.ListTimeout}
+	g.set = upstream.New(g.conf.Servers, upstream.Options{
+		Dial:           upstream.Dialing(dialing, g.conf.CallTimeout, g.conf.TotalTimeout),
+		ConnectTimeout: g.conf.ConnectTimeout,
+		ListTimeout:    g.conf.ListTimeout,
+		OnState:        g.say.state,
+		OnChange:       func() { g.bridge.Changed() },
+		Logger:         o.Logger,
+	})
+	var err error
+	g.bridge, err = bridge.New(info, g.set, bridge.Options{
+		Naming: g.conf.Naming, Server: o, Logger: o.Logger, OnNotes: g.say.notes,
+	})
+	if err != nil {
+		return err
+	}
+	g.front = g.bridge.Server()
+	return nil
+}
+
+// begin connects to the servers. The answer ends what began, and may be called before everything has begun.
+func (g *gateway) begin(ctx context.Context) (end func(), err error) {
+	if g.set == nil {
+		return func() {}, nil
+	}
+	for _, s := range g.conf.Servers {
+		g.say.entry(s)
+	}
+	g.set.Start()
+	if !g.conf.RequireAll {
+		return g.set.Close, nil
+	}
+	g.set.Settled(ctx)
+	for _, s := range g.set.Snapshots() {
+		if s.State == upstream.Failed {
+			g.set.Close()
+			return nil, fmt.Errorf("server %q cannot be reached (%s), and the configuration sets requireAll", s.Name, s.Reason)
+		}
+	}
+	return g.set.Close, nil
+}
+
+func (g *gateway) serveStdio(ctx context.Context) error {
+	end, err := g.begin(ctx)
+	if err != nil {
+		return errors.Join(err, g.opts.Stdio.Close())
+	}
+	g.say.line("rialto %s: serving on standard input and output", g.opts.Version)
+	err = g.front.Serve(ctx, g.opts.Stdio)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	g.stop(nil, end)
+	return err
+}
+
+func (g *gateway) serveHTTP(ctx context.Context) error {
+	listener, err := net.Listen("tcp", g.conf.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.conf.Listen, err)
+	}
+	end, err := g.begin(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	const headerTime = 10 * time.Second
+	h := &http.Server{Handler: g.handler(), ReadHeaderTimeout: headerTime, ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn)}
+	g.say.listening(g, listener.Addr())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(listener) }() // ends with stop, which closes the listener
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		g.say.line("rialto: stopping")
+	}
+	g.stop(h, end)
+	return err
+}
+
+// stop drains and stops: no new requests, streams end, then the servers.
+func (g *gateway) stop(h *http.Server, end func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { // waited for below
+		defer close(ended)
+		if err := g.front.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			g.say.line("rialto: while stopping: %v", err)
+		}
+	}()
+	if h != nil {
+		if err := h.Shutdown(ctx); err != nil {
+			g.closeHTTP(h)
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(closeTime):
+		<-ctx.Done()
+	}
+	end()
+}
+
+// closeHTTP cuts the connections of clients that have not gone.
+func (g *gateway) closeHTTP(h *http.Server) {
+	if err := h.Close(); err != nil {
+		g.say.line("rialto: while stopping: %v", err)
+	}
+}

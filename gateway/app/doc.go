@@ -1,0 +1,5 @@
+// Package app runs the gateway: it provisions (settings, the address, the servers), starts, and at the end of its context
+// drains and stops, with every stream closed and every child process ended within three seconds.
+//
+// What happens is told in lines on standard error; standard output is touched only where it carries the protocol.
+package app

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+)
+
+// handler serves the endpoint and /healthz.
+func (g *gateway) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(g.conf.Path, g.front.Handler())
+	if g.conf.Path != healthPath {
+		mux.HandleFunc("GET "+healthPath, g.health)
+	}
+	return mux
+}
+
+const healthPath = "/healthz"
+
+// health answers 200 while the gateway serves, with the state of each server. Reasons stay on standard error: they may
+// tell more than a stranger should know.
+func (g *gateway) health(w http.ResponseWriter, _ *http.Request) {
+	type entry struct {
+		Name  string         `json:"name"`
+		State upstream.State `json:"state"`
+	}
+	answer := struct {
+		Status  string  `json:"status"`
+		Servers []entry `json:"servers"`
+	}{"ok", []entry{}}
+	if g.set != nil {
+		for _, s := range g.set.Snapshots() {
+			answer.Servers = append(answer.Servers, entry{s.Name, s.State})
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		g.say.line("rialto: %s: %v", healthPath, err)
+	}
+}
+
+// isLoopback tells whether only this machine can reach an address.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// teller writes lines for the person who started the gateway. Its methods may be called concurrently.
+type teller struct {
+	w io.Writer
+
+	mu     sync.Mutex
+	failed map[string]string // the reason told last, by server
+}
+
+func (t *teller) line(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = fmt.Fprintf(t.w, format+"\n", args...) // there is nobody else to tell
+}
+
+// entry says what is about to be connected.
+func (t *teller) entry(s manager.Server) {
+	switch {
+	case s.Disabled:
+		t.line("  %s: disabled", s.Name)
+	case s.Transport == manager.Stdio:
+		t.line("  %s: starting %s", s.Name, s.Command)
+	default:
+		t.line("  %s: connecting to %s", s.Name, upstream.PublicURL(s.URL))
+	}
+}
+
+// state says what has become of a server. A failure that repeats with the same reason is told once.
+func (t *teller) state(s upstream.Status) {
+	switch s.State {
+	case upstream.Ready:
+		t.same(s.Name, "")
+		t.line("  %s: ready, %s (revision %s, %s)", s.Name, countWords(s.Counts), s.Version, s.Took.Round(10*time.Millisecond))
+	case upstream.Failed:
+		if t.same(s.Name, s.Reason) {
+			return
+		}
+		again := "it is not tried again"
+		if s.Retry > 0 {
+			again = "trying again until it works"
+		}
+		t.line("  %s: failed: %s; %s", s.Name, s.Reason, again)
+	}
+}
+
+// same notes a reason and tells whether it was the last one.
+func (t *teller) same(name, reason string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed == nil {
+		t.failed = make(map[string]string)
+	}
+	old, known := t.failed[name]
+	t.failed[name] = reason
+	return known && old == reason
+}
+
+func countWords(c upstream.Counts) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(c.Tools, "tool", "tools")
+	add(c.Resources, "resource", "resources")
+	add(c.Templates, "template", "templates")
+	add(c.Prompts, "prompt", "prompts")
+	if len(parts) == 0 {
+		return "it lists nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// notes tells of changed names, the first few in full.
+func (t *teller) notes(notes []route.Note) {
+	const most = 6
+	for i, n := range notes {
+		if i == most {
+			t.line("  ... and %d more names; rialto tools, resources and prompts show all of them", len(notes)-most)
+			return
+		}
+		t.line("  %s", n)
+	}
+}
+
+// listening says where the gateway is, and what to try next.
+func (t *teller) listening(g *gateway, addr net.Addr) {
+	url := "http://" + addr.String() + g.conf.Path
+	t.line("rialto %s: listening on %s", g.opts.Version, url)
+	if !isLoopback(addr) && len(g.conf.AllowedHosts) == 0 {
+		t.line("warning: others on the network can reach this address, there is no authentication, and the Host header is not checked; set gateway.allowedHosts in the configuration, or listen on 127.0.0.1")
+	}
+	if g.opts.Config == nil {
+		t.line("This is the built-in demonstration server. In another terminal try:")
+		t.line("  rialto tools %s", url)
+		t.line("  rialto call %s add a=2 b=3", url)
+		t.line("  rialto call %s count to=5", url)
+		t.line("For servers of your own: rialto gateway --config mcp.json, a file with \"mcpServers\" as other hosts have it.")
+	}
+}
+
+// handler takes log records of warnings and worse.
+func (t *teller) handler() slog.Handler {
+	return slog.NewTextHandler(lineWriter{t}, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	})
+}
+
+// lineWriter lets a log handler write through the teller's lock.
+type lineWriter struct{ t *teller }
+
+func (l lineWriter) Write(p []byte) (int, error) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	return l.t.w.Write(p)
+}

@@ -1,0 +1,78 @@
+package bridge
+
+import (
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+)
+
+// The addresses of resources in results become those under which clients reach them: links and embedded resources of
+// tools and prompts, and what a read answers. Everything else stays token for token.
+
+func toolBack(v *view, server string, result json.RawMessage) json.RawMessage {
+	return eachOf(result, "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, server, block) })
+}
+
+func promptBack(v *view, server string, result json.RawMessage) json.RawMessage {
+	return eachOf(result, "messages", func(message json.RawMessage) json.RawMessage {
+		return inside(message, "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, server, block) })
+	})
+}
+
+func readBack(v *view, server string, result json.RawMessage) json.RawMessage {
+	return eachOf(result, "contents", func(c json.RawMessage) json.RawMessage { return addressBack(v, server, c) })
+}
+
+func blockBack(v *view, server string, block json.RawMessage) json.RawMessage {
+	switch member(block, "type") {
+	case "resource_link":
+		return addressBack(v, server, block)
+	case "resource":
+		return inside(block, "resource", func(r json.RawMessage) json.RawMessage { return addressBack(v, server, r) })
+	}
+	return block
+}
+
+func addressBack(v *view, server string, obj json.RawMessage) json.RawMessage {
+	uri := member(obj, "uri")
+	if uri == "" {
+		return obj
+	}
+	return exchange(obj, "uri", uri, v.exposed(server, uri))
+}
+
+// inside edits one member of an object.
+func inside(obj json.RawMessage, name string, edit func(json.RawMessage) json.RawMessage) json.RawMessage {
+	old, ok := jsonrpc.Member(obj, name)
+	if !ok {
+		return obj
+	}
+	if edited := edit(old); string(edited) != string(old) {
+		return jsonrpc.With(nil, obj, name, edited)
+	}
+	return obj
+}
+
+// eachOf edits the elements of a list in an object.
+func eachOf(obj json.RawMessage, name string, edit func(json.RawMessage) json.RawMessage) json.RawMessage {
+	return inside(obj, name, func(list json.RawMessage) json.RawMessage {
+		elements, err := jsonrpc.SplitBatch(list, len(list))
+		if err != nil {
+			return list // empty, or no list
+		}
+		changed := false
+		out := []byte{'['}
+		for i, e := range elements {
+			edited := edit(e)
+			changed = changed || string(edited) != string(e)
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, edited...)
+		}
+		if !changed {
+			return list
+		}
+		return append(out, ']')
+	})
+}

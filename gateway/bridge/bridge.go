@@ -1,0 +1,160 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// Options configures a Bridge. The zero value is ready to use.
+type Options struct {
+	// Naming says under which names things are shown.
+	Naming route.Naming
+
+	// StartWait is how long a request waits at most for servers that have not been tried yet. Zero means 5 s.
+	StartWait time.Duration
+
+	// Server is what the front is built with. Catalogue, Fallback and the capabilities of the lists are the bridge's own.
+	Server server.Options
+
+	// OnNotes is told of names that have been changed or left out, or are at risk; each once. Nil means silence.
+	OnNotes func([]route.Note)
+
+	// Logger receives what goes wrong and no client is told. Nil means silence.
+	Logger *slog.Logger
+}
+
+// Upstreams is what a bridge needs of an [upstream.Set].
+type Upstreams interface {
+	Settled(ctx context.Context)
+	Snapshots() []upstream.Snapshot
+	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
+	Reason(name string, err error) string
+}
+
+// Bridge is one server in front of many. Its methods may be called concurrently.
+type Bridge struct {
+	opts  Options
+	ups   Upstreams
+	front *server.Server
+	until time.Time // when waiting for first connections ends
+
+	mu   sync.Mutex // of those who rebuild
+	view atomic.Pointer[view]
+}
+
+// New makes a bridge over upstreams that may still be connecting. Changed must be called when their lists have changed.
+// It fails when the naming does not fit the servers.
+func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) {
+	if opts.StartWait == 0 {
+		opts.StartWait = 5 * time.Second
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	b := &Bridge{opts: opts, ups: ups, until: time.Now().Add(opts.StartWait)}
+	first, err := build(opts.Naming, ups.Snapshots())
+	if err != nil {
+		return nil, err
+	}
+	b.view.Store(first)
+	o := opts.Server
+	o.Catalogue, o.Fallback = b, b.answer
+	o.Capabilities.Tools = &mcp.ToolsCapability{ListChanged: true}
+	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
+	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true}
+	o.Capabilities.Completions = &mcp.Capability{}
+	o.Capabilities.Logging = &mcp.Capability{}
+	b.front = server.New(info, o)
+	return b, nil
+}
+
+// Server is the front, to be served.
+func (b *Bridge) Server() *server.Server { return b.front }
+
+// Changed takes up the lists of the upstreams and announces those that look different now.
+func (b *Bridge) Changed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	next, err := build(b.opts.Naming, b.ups.Snapshots())
+	if err != nil { // the naming was checked in New, against the same servers
+		b.opts.Logger.Error("the lists cannot be merged", slog.String("error", err.Error()))
+		return
+	}
+	old := b.view.Load()
+	changed := next.keep(old)
+	b.view.Store(next)
+	for _, kind := range changed {
+		b.front.Changed(kind)
+	}
+	b.report(old, next)
+}
+
+// report tells of the notes about names that are new.
+func (b *Bridge) report(old, next *view) {
+	if b.opts.OnNotes == nil {
+		return
+	}
+	known := make(map[string]bool)
+	for _, n := range old.table.Report() {
+		known[n.String()] = true
+	}
+	var fresh []route.Note
+	for _, n := range next.table.Report() {
+		if !known[n.String()] {
+			fresh = append(fresh, n)
+		}
+	}
+	if len(fresh) > 0 {
+		b.opts.OnNotes(fresh)
+	}
+}
+
+// List implements [server.Catalogue].
+func (b *Bridge) List(ctx context.Context, _ *server.Request, kind server.ListKind) (*server.List, error) {
+	b.settle(ctx)
+	return b.view.Load().lists[kind], nil
+}
+
+// settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.
+func (b *Bridge) settle(ctx context.Context) {
+	if !time.Now().Before(b.until) {
+		return
+	}
+	ctx, cancel := context.WithDeadline(ctx, b.until)
+	defer cancel()
+	b.ups.Settled(ctx)
+}
+
+// answer is the fallback of the front: it relays what is known here.
+func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawResult, error) {
+	r, ok := relays[req.Method()]
+	if !ok {
+		return nil, server.ErrUnhandled
+	}
+	v := b.view.Load()
+	to, ok := r.find(v, req)
+	if !ok {
+		b.settle(ctx)
+		v = b.view.Load()
+		if to, ok = r.find(v, req); !ok {
+			return nil, server.ErrUnhandled
+		}
+	}
+	return b.relay(ctx, req, v, to)
+}
+
+// destination is where a request goes, and what it becomes for that server.
+type destination struct {
+	route.Target
+	params json.RawMessage
+	wrap   bool // the tool's output schema has a root that is no object
+}

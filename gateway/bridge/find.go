@@ -1,0 +1,73 @@
+package bridge
+
+import (
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// relayed is a method that is passed on.
+type relayed struct {
+	find func(*view, *server.Request) (destination, bool)
+	back func(*view, string, json.RawMessage) json.RawMessage // puts shown addresses into a result; nil leaves it
+}
+
+var relays = map[string]relayed{
+	mcp.MethodCallTool:     {findTool, toolBack},
+	mcp.MethodGetPrompt:    {findPrompt, promptBack},
+	mcp.MethodReadResource: {findResource, readBack},
+	mcp.MethodComplete:     {findCompletion, nil},
+}
+
+func findTool(v *view, req *server.Request) (destination, bool) {
+	to, ok := v.table.Tool(req.Name())
+	return destination{to, exchange(req.Params(), "name", req.Name(), to.Name), v.wrapped[to]}, ok
+}
+
+func findPrompt(v *view, req *server.Request) (destination, bool) {
+	to, ok := v.table.Prompt(req.Name())
+	return destination{Target: to, params: exchange(req.Params(), "name", req.Name(), to.Name)}, ok
+}
+
+func findResource(v *view, req *server.Request) (destination, bool) {
+	to, ok := v.table.Resource(req.Name(), v.match)
+	return destination{Target: to, params: exchange(req.Params(), "uri", req.Name(), to.Name)}, ok
+}
+
+// findCompletion follows the reference to a prompt or a template.
+func findCompletion(v *view, req *server.Request) (destination, bool) {
+	params := req.Params()
+	ref, _ := jsonrpc.Member(params, "ref")
+	kind := member(ref, "type")
+	key, look := "name", v.table.Prompt
+	if kind == mcp.RefResource {
+		key, look = "uri", func(uri string) (route.Target, bool) { return v.table.ResourceRef(uri, v.match) }
+	}
+	name := member(ref, key)
+	to, ok := look(name)
+	if !ok {
+		return destination{}, false
+	}
+	if to.Name != name {
+		params = jsonrpc.With(nil, params, "ref", exchange(ref, key, name, to.Name))
+	}
+	return destination{Target: to, params: params}, true
+}
+
+// exchange puts another name into obj, and leaves all else.
+func exchange(obj json.RawMessage, key, from, to string) json.RawMessage {
+	if from == to {
+		return obj
+	}
+	return jsonrpc.With(nil, obj, key, jsonrpc.AppendString(nil, to))
+}
+
+// member reads a text member; "" for anything else.
+func member(obj json.RawMessage, name string) string {
+	raw, _ := jsonrpc.Member(obj, name)
+	text, _ := jsonrpc.Text(raw)
+	return text
+}

@@ -1,0 +1,104 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// relay makes the call and brings back what comes of it.
+func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
+	answer, err := b.ups.Call(ctx, to.Server, call(ctx, req, to))
+	if err != nil {
+		return nil, b.failure(ctx, req, v, to, err)
+	}
+	if answer.Result == nil {
+		if !mcp.IsModern(req.ProtocolVersion()) {
+			return nil, mcp.Errorf(mcp.CodeInternal,
+				"server %q asks for input, which cannot be asked of a client of revision %s yet", to.Server, req.ProtocolVersion())
+		}
+		return &server.RawResult{InputRequests: answer.InputRequests, RequestState: answer.RequestState}, nil
+	}
+	result := answer.Result
+	if back := relays[req.Method()].back; back != nil {
+		result = back(v, to.Server, result)
+	}
+	return &server.RawResult{Result: result, Cache: answer.Cache, WrapOutput: to.wrap}, nil
+}
+
+// call turns a request into what its destination is sent.
+func call(ctx context.Context, req *server.Request, to destination) upstream.Call {
+	c := upstream.Call{Method: req.Method(), Params: to.params, Caller: caller(req)}
+	c.InputResponses, c.RequestState = req.Retry()
+	if token := req.ProgressToken(); token != nil {
+		c.OnProgress = func(params json.RawMessage) {
+			send(ctx, req, mcp.NotifyProgress, jsonrpc.With(nil, params, "progressToken", token))
+		}
+	}
+	if level, ok := req.LogLevel(); ok {
+		c.LogLevel = level
+		c.OnLog = func(params json.RawMessage) {
+			if mcp.Level(member(params, "level")).Enabled(level) {
+				send(ctx, req, mcp.NotifyMessage, params)
+			}
+		}
+	}
+	return c
+}
+
+// send passes a notification on. It may be lost: a client that takes no stream goes without, and a request that was
+// cancelled is told by its context.
+func send(ctx context.Context, req *server.Request, method string, params json.RawMessage) {
+	_ = req.Notify(ctx, method, params)
+}
+
+// caller is what an upstream is told of the client. Its capabilities count only where a question can be passed on as it is.
+// Extensions are left out: the gateway carries none of them yet.
+func caller(req *server.Request) *upstream.Caller {
+	info, capabilities := req.Envelope()
+	c := &upstream.Caller{Info: info}
+	if mcp.IsModern(req.ProtocolVersion()) && capabilities != nil {
+		c.Capabilities = jsonrpc.Without(capabilities, "extensions")
+	}
+	return c
+}
+
+// failure is the error for the client. What the server answered keeps its code and data; what went wrong on the way names
+// the server.
+func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to destination, err error) error {
+	var fault *mcp.Error
+	if errors.As(err, &fault) && fault.Remote {
+		return shownFault(v, to, fault)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var down *upstream.DownError
+	switch {
+	case errors.As(err, &down):
+		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
+	case errors.Is(err, mcp.CodeRequestTimeout):
+		return mcp.Errorf(mcp.CodeInternal, "server %q did not answer %s in time", to.Server, req.Method())
+	}
+	return mcp.Errorf(mcp.CodeInternal, "server %q failed: %s", to.Server, b.ups.Reason(to.Server, err)).Because(err)
+}
+
+// shownFault puts the address that the client knows into the error for a resource that does not exist.
+func shownFault(v *view, to destination, fault *mcp.Error) error {
+	uri, ok := fault.ResourceData()
+	if !ok {
+		return fault
+	}
+	exposed := v.exposed(to.Server, uri)
+	if exposed == uri {
+		return fault
+	}
+	moved := *fault
+	moved.Data = jsonrpc.With(nil, fault.Data, "uri", jsonrpc.AppendString(nil, exposed))
+	return &moved
+}

@@ -1,0 +1,133 @@
+package bridge
+
+import (
+	"encoding/json"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// view is all that is shown at one moment. It is never changed.
+type view struct {
+	table   *route.Table
+	match   route.Matcher
+	wrapped map[route.Target]bool // tools whose output schema has a root that is no object
+	items   [4][]json.RawMessage  // by server.ListKind
+	lists   [4]*server.List
+}
+
+// shown says which kind of entry each list holds, and under which member its entries are known.
+var shown = [4]struct {
+	kind route.Kind
+	key  string
+	of   func(*upstream.Lists) []upstream.Item
+}{
+	server.Tools:             {route.Tool, "name", func(l *upstream.Lists) []upstream.Item { return l.Tools }},
+	server.Prompts:           {route.Prompt, "name", func(l *upstream.Lists) []upstream.Item { return l.Prompts }},
+	server.Resources:         {route.Resource, "uri", func(l *upstream.Lists) []upstream.Item { return l.Resources }},
+	server.ResourceTemplates: {route.Template, "uriTemplate", func(l *upstream.Lists) []upstream.Item { return l.Templates }},
+}
+
+func build(naming route.Naming, snaps []upstream.Snapshot) (*view, error) {
+	ups := make([]route.Upstream, len(snaps))
+	lists := make(map[string]*upstream.Lists, len(snaps))
+	for i, s := range snaps {
+		lists[s.Name] = s.Lists
+		ups[i] = route.Upstream{
+			Name: s.Name, ServesResources: s.Lists.ServesResources,
+			Tools: keys(s.Lists.Tools), Prompts: keys(s.Lists.Prompts),
+			Resources: keys(s.Lists.Resources), Templates: keys(s.Lists.Templates),
+		}
+	}
+	table, err := route.Build(naming, ups)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{table: table, wrapped: make(map[route.Target]bool), match: matcher(table)}
+	for kind, sh := range shown {
+		for _, e := range table.Entries(sh.kind) {
+			v.items[kind] = append(v.items[kind], expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed))
+		}
+		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], mcp.CacheHint{})
+	}
+	for _, e := range table.Entries(route.Tool) {
+		if wraps(lists[e.Server].Tools[e.Index].Raw) {
+			v.wrapped[e.Target] = true
+		}
+	}
+	return v, nil
+}
+
+func keys(items []upstream.Item) []string {
+	out := make([]string, len(items))
+	for i, it := range items {
+		out[i] = it.Key
+	}
+	return out
+}
+
+// expose gives an entry the name it is shown under; all other tokens stay.
+func expose(it upstream.Item, key, exposed string) json.RawMessage {
+	if it.Key == exposed {
+		return it.Raw
+	}
+	return jsonrpc.With(nil, it.Raw, key, jsonrpc.AppendString(nil, exposed))
+}
+
+// wraps tells whether a tool's structured content has to be wrapped for revisions that want objects.
+func wraps(tool json.RawMessage) bool {
+	schema, ok := jsonrpc.Member(tool, "outputSchema")
+	if !ok || string(schema) == "null" {
+		return false
+	}
+	kind, _ := jsonrpc.Member(schema, "type")
+	text, _ := jsonrpc.Text(kind)
+	return text != "object"
+}
+
+// keep takes the lists of an earlier view where they look the same, encoded pages included, and answers the others.
+func (v *view) keep(old *view) []server.ListKind {
+	var changed []server.ListKind
+	for kind := range v.items {
+		if same(v.items[kind], old.items[kind]) {
+			v.items[kind], v.lists[kind] = old.items[kind], old.lists[kind]
+		} else {
+			changed = append(changed, server.ListKind(kind))
+		}
+	}
+	return changed
+}
+
+func same(a, b []json.RawMessage) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if string(a[i]) != string(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matcher compiles the templates of a table. One that is malformed matches nothing.
+func matcher(table *route.Table) route.Matcher {
+	compiled := make(map[string]*uritemplate.Template)
+	for _, e := range table.Entries(route.Template) {
+		if t, err := uritemplate.New(e.Name); err == nil {
+			compiled[e.Name] = t
+		}
+	}
+	return func(template, uri string) bool {
+		t := compiled[template]
+		return t != nil && t.Match(uri) != nil
+	}
+}
+
+// exposed is the address under which clients reach a resource of a server.
+func (v *view) exposed(server, uri string) string { return v.table.ExposeURI(server, uri, v.match) }

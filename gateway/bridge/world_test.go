@@ -1,0 +1,218 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/bridge"
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// backend is one server behind the bridge.
+type backend struct {
+	name   string
+	modern bool
+	opts   server.Options
+	fill   func(*server.Server)
+	down   error // what connecting fails with; nil for a server that works
+}
+
+// world is a bridge in front of backends, all in memory.
+type world struct {
+	bridge  *bridge.Bridge
+	set     *upstream.Set
+	servers map[string]*server.Server
+
+	mu      sync.Mutex
+	wires   map[string]transport.Conn // the newest of each backend
+	changes int
+}
+
+func versions(modern bool) []string {
+	if modern {
+		return mcp.ModernVersions()
+	}
+	return mcp.LegacyVersions()
+}
+
+func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
+	t.Helper()
+	w := &world{servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
+	down := make(map[string]error)
+	var entries []manager.Server
+	for _, b := range backends {
+		entries = append(entries, manager.Server{Name: b.name})
+		down[b.name] = b.down
+		b.opts.Versions = versions(b.modern)
+		s := server.New(mcp.Implementation{Name: b.name, Version: "1"}, b.opts)
+		if b.fill != nil {
+			b.fill(s)
+		}
+		w.servers[b.name] = s
+	}
+	w.set = upstream.New(entries, upstream.Options{
+		Dial: func(ctx context.Context, s manager.Server) (upstream.Conn, error) {
+			if err := down[s.Name]; err != nil {
+				return nil, err
+			}
+			return upstream.Open(client.Options{}, func(o client.Options) (*client.Client, error) {
+				conn := serve(t, w.servers[s.Name])
+				w.mu.Lock()
+				w.wires[s.Name] = conn
+				w.mu.Unlock()
+				return client.Connect(ctx, conn, o)
+			})
+		},
+		OnChange: func() {
+			w.mu.Lock()
+			w.changes++
+			w.mu.Unlock()
+			w.bridge.Changed()
+		},
+	})
+	var err error
+	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, w.set, bridge.Options{Naming: naming})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.set.Start()
+	w.set.Settled(t.Context())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := w.bridge.Server().Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		w.set.Close()
+	})
+	return w
+}
+
+// serve gives the client's end of a connection to s.
+func serve(t *testing.T, s *server.Server) transport.Conn {
+	near, far := transport.Pair(0)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { // ends with the connection, or with the test
+		defer close(done)
+		if err := s.Serve(ctx, far); err != nil && !errors.Is(err, context.Canceled) {
+			t.Logf("serve: %v", err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return near
+}
+
+// dial connects a client of one era to the bridge.
+func (w *world) dial(t *testing.T, modern bool, o client.Options) *client.Client {
+	t.Helper()
+	o.Mode = client.Legacy
+	if modern {
+		o.Mode = client.Modern
+	}
+	c, err := client.Connect(t.Context(), serve(t, w.bridge.Server()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// pairings runs a test for every client era in front of every upstream era.
+func pairings(t *testing.T, run func(t *testing.T, clientModern, serverModern bool)) {
+	era := map[bool]string{false: "legacy", true: "modern"}
+	for _, c := range []bool{false, true} {
+		for _, s := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s client, %s upstream", era[c], era[s]), func(t *testing.T) { run(t, c, s) })
+		}
+	}
+}
+
+type textIn struct {
+	Text string `json:"text"`
+}
+
+type sumOut struct {
+	Sum int `json:"sum"`
+}
+
+// everything registers one of each.
+func everything(slow chan<- error) func(*server.Server) {
+	return func(s *server.Server) {
+		server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Request, in textIn) (string, error) { return in.Text, nil })
+		server.AddTool(s, mcp.Tool{Name: "sum"}, func(context.Context, *server.Request, struct{}) (sumOut, error) { return sumOut{5}, nil })
+		server.AddTool(s, mcp.Tool{Name: "list"}, func(context.Context, *server.Request, struct{}) ([]int, error) { return []int{1, 2}, nil })
+		server.AddTool(s, mcp.Tool{Name: "fail"}, func(context.Context, *server.Request, struct{}) (string, error) {
+			return "", errors.New("sorry")
+		})
+		server.AddTool(s, mcp.Tool{Name: "refuse"}, func(context.Context, *server.Request, struct{}) (string, error) {
+			return "", mcp.Errorf(mcp.Code(1234), "vendor trouble").WithData(map[string]int{"n": 7})
+		})
+		server.AddTool(s, mcp.Tool{Name: "climb"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
+			for i := range 3 {
+				req.Progress(ctx, float64(i+1), 3, "step")
+			}
+			req.Log(ctx, mcp.LevelWarning, "climber", "nearly there")
+			req.Log(ctx, mcp.LevelDebug, "climber", "too fine")
+			return "up", nil
+		})
+		server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *server.Request, _ struct{}) (string, error) {
+			slow <- nil
+			<-ctx.Done()
+			slow <- ctx.Err()
+			return "", ctx.Err()
+		})
+		s.AddResource(mcp.Resource{URI: "memo://one", Name: "one"}, func(context.Context, *server.Request) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{mcp.TextResource("memo://one", "", "first")}}, nil
+		})
+		s.AddResourceTemplate(mcp.ResourceTemplate{URITemplate: "memo://n/{id}", Name: "n"},
+			func(_ context.Context, req *server.Request, vars map[string]string) (*mcp.ReadResourceResult, error) {
+				return &mcp.ReadResourceResult{Contents: []mcp.ResourceContents{mcp.TextResource(req.Name(), "", "number "+vars["id"])}}, nil
+			})
+		complete := func(_ context.Context, _ *server.Request, value string, _ map[string]string) ([]string, error) {
+			return []string{value + "1", value + "2"}, nil
+		}
+		s.CompleteTemplate("memo://n/{id}", "id", complete)
+		s.AddPrompt(mcp.Prompt{Name: "greet", Arguments: []mcp.PromptArgument{{Name: "name", Required: true}}},
+			func(_ context.Context, _ *server.Request, args map[string]string) (*mcp.GetPromptResult, error) {
+				return &mcp.GetPromptResult{Messages: []mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text("greet " + args["name"])}}}, nil
+			})
+		s.CompletePrompt("greet", "name", complete)
+	}
+}
+
+// raw makes a call and returns its result as text.
+func raw(t *testing.T, c *client.Client, method, params string) string {
+	t.Helper()
+	r, err := c.Raw(t.Context(), method, json.RawMessage(params), client.RawOptions{})
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, params, err)
+	}
+	return string(r.Result)
+}
+
+// fault makes a call that the server must refuse.
+func fault(t *testing.T, c *client.Client, method, params string) *mcp.Error {
+	t.Helper()
+	r, err := c.Raw(t.Context(), method, json.RawMessage(params), client.RawOptions{})
+	var f *mcp.Error
+	if !errors.As(err, &f) || !f.Remote {
+		t.Fatalf("%s %s: got %+v and %v, want an error of the server", method, params, r, err)
+	}
+	return f
+}

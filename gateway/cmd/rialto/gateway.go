@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/rialto-mcp/rialto/gateway/app"
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/transport/stdio"
+)
+
+// gatewayCommand runs the gateway.
+type gatewayCommand struct {
+	Config string `placeholder:"FILE" help:"Configuration with \"mcpServers\" (or \"servers\"). Without it the built-in demonstration server is served."`
+	Listen string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
+	Stdio  bool   `help:"Serve standard input and output instead of HTTP."`
+}
+
+func (g *gatewayCommand) target() *targeted { return nil }
+func (g *gatewayCommand) shift()            {}
+
+func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
+	opts := app.Options{Listen: g.Listen, Stderr: e.stderr, Version: programVersion()}
+	if g.Listen != "" {
+		if g.Stdio {
+			return usage("--listen and --stdio exclude each other")
+		}
+		if _, _, err := net.SplitHostPort(g.Listen); err != nil {
+			return usage("--listen %q is not of the form HOST:PORT, such as 127.0.0.1:8421", g.Listen)
+		}
+	}
+	if g.Config != "" {
+		conf, err := config.ReadFile(g.Config, config.Options{Lookup: e.lookup})
+		if conf == nil {
+			return &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
+		}
+		if err != nil { // some entries are wrong: the others are served
+			_, _ = fmt.Fprintln(e.stderr, err)
+		}
+		opts.Config = conf
+	}
+	if g.Stdio {
+		out, restore, err := stdio.GuardStdout()
+		if err != nil {
+			return err
+		}
+		defer restore()
+		opts.Stdio = stdio.Open(os.Stdin, out, stdio.Options{})
+	}
+	err := app.Run(ctx, opts)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return &failure{exit: exitUnreachable, step: "run the gateway", kind: "gateway", seen: err.Error()}
+}

@@ -1,0 +1,211 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// begin starts a set of one server in a bubble.
+func begin(t *testing.T, s *script, opts Options) (set *Set, changes *atomic.Int32) {
+	t.Helper()
+	changes = new(atomic.Int32)
+	opts.Dial = s.dial
+	opts.OnChange = func() { changes.Add(1) }
+	set = New([]manager.Server{{Name: "a"}, {Name: "off", Disabled: true}}, opts)
+	set.Start()
+	t.Cleanup(set.Close)
+	set.Settled(t.Context())
+	return set, changes
+}
+
+func names(set *Set) []string { return keysOf(set.Snapshots()[0].Lists.Tools) }
+
+func keysOf(items []Item) (out []string) {
+	for _, it := range items {
+		out = append(out, it.Key)
+	}
+	return out
+}
+
+func TestRetriesUntilItWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{conns: []*fake{nil, nil, nil, newFake(tools("x"))}}
+		set, changes := begin(t, s, Options{})
+		snap := set.Snapshots()
+		if len(snap) != 1 || snap[0].State != Failed || snap[0].Reason != "nobody at home" || snap[0].Retry <= 0 {
+			t.Fatalf("after the first try: %+v", snap)
+		}
+		var down *DownError
+		if _, err := set.Call(t.Context(), "a", Call{Method: "tools/call"}); !errors.As(err, &down) || down.Server != "a" || down.Reason != "nobody at home" {
+			t.Errorf("a call of a server that is down: %v", err)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if snap := set.Snapshots()[0]; snap.State != Ready || !slices.Equal(names(set), []string{"x"}) {
+			t.Errorf("after 10 s: %+v", snap)
+		}
+		if s.count() != 4 || changes.Load() != 1 {
+			t.Errorf("%d dials and %d changes, want 4 and 1", s.count(), changes.Load())
+		}
+	})
+}
+
+func TestPausesGrowToAMinute(t *testing.T) {
+	for failures := range 70 {
+		d := pause(failures)
+		full := longestPause
+		if failures < 7 {
+			full = min(longestPause, firstPause<<failures)
+		}
+		if d < full/2 || d > full {
+			t.Errorf("pause(%d) = %s, want %s to %s", failures, d, full/2, full)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{conns: []*fake{nil}}
+		begin(t, s, Options{})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := s.count(); n < 60 || n > 140 {
+			t.Errorf("%d tries in an hour", n)
+		}
+	})
+}
+
+func TestReconnectsAndKeepsItsLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newFake(tools("x")), newFake(tools("x"))
+		s := &script{conns: []*fake{first, second}}
+		set, changes := begin(t, s, Options{})
+		time.Sleep(time.Minute)
+		first.die("it fell over")
+		synctest.Wait()
+		snap := set.Snapshots()[0]
+		if snap.State != Failed || snap.Reason != "it fell over" || !slices.Equal(names(set), []string{"x"}) {
+			t.Errorf("at the loss: %+v", snap)
+		}
+		if !first.closed {
+			t.Error("the lost connection was not closed")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if set.Snapshots()[0].State != Ready || changes.Load() != 1 {
+			t.Errorf("a second later: %+v, %d changes", set.Snapshots()[0], changes.Load())
+		}
+	})
+}
+
+func TestListsGoWhenItStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := newFake(tools("x"))
+		s := &script{conns: []*fake{first, nil}}
+		set, changes := begin(t, s, Options{KeepLists: 20 * time.Second})
+		first.die("gone")
+		time.Sleep(19 * time.Second)
+		synctest.Wait()
+		if !slices.Equal(names(set), []string{"x"}) {
+			t.Error("the lists went too early")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if len(names(set)) != 0 || changes.Load() != 2 {
+			t.Errorf("after 21 s: %v, %d changes", names(set), changes.Load())
+		}
+	})
+}
+
+func TestRefreshesOnNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(tools("x"))
+		set, changes := begin(t, &script{conns: []*fake{f}}, Options{})
+		time.Sleep(time.Second)
+		f.change(tools("x", "y"))
+		synctest.Wait()
+		if !slices.Equal(names(set), []string{"x", "y"}) || changes.Load() != 2 {
+			t.Errorf("after a change: %v, %d changes", names(set), changes.Load())
+		}
+		for range 1000 { // a storm of notices about nothing
+			f.change(tools("x", "y"))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if f.listed > 5 || changes.Load() != 2 {
+			t.Errorf("after the storm: listed %d times, %d changes", f.listed, changes.Load())
+		}
+	})
+}
+
+// TestEchoOfNotices is about a server that announces a change each time it is asked for its list.
+func TestEchoOfNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(tools("x"))
+		f.echo = true
+		_, changes := begin(t, &script{conns: []*fake{f}}, Options{})
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if f.listed > 30 || changes.Load() != 1 {
+			t.Errorf("listed %d times in ten minutes, %d changes", f.listed, changes.Load())
+		}
+	})
+}
+
+func TestForgottenSessionIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newFake(tools("x")), newFake(tools("x"))
+		first.call = func(Call) (*Answer, error) { return nil, &transport.StatusError{Status: http.StatusNotFound} }
+		second.call = func(Call) (*Answer, error) { return &Answer{Result: []byte(`{}`)}, nil }
+		s := &script{conns: []*fake{first, second}}
+		set, _ := begin(t, s, Options{})
+		time.Sleep(time.Minute)
+		answer, err := set.Call(t.Context(), "a", Call{Method: "tools/call"})
+		if err != nil || string(answer.Result) != `{}` || s.count() != 2 {
+			t.Errorf("got %+v, %v after %d dials", answer, err, s.count())
+		}
+	})
+}
+
+func TestConnectTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := New([]manager.Server{{Name: "a"}}, Options{
+			ConnectTimeout: 3 * time.Second,
+			Dial: func(ctx context.Context, _ manager.Server) (Conn, error) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			},
+		})
+		set.Start()
+		defer set.Close()
+		begun := time.Now()
+		set.Settled(t.Context())
+		if snap := set.Snapshots()[0]; snap.Reason != "not connected within 3s" || time.Since(begun) != 3*time.Second {
+			t.Errorf("after %s: %+v", time.Since(begun), snap)
+		}
+	})
+}
+
+func TestCloseBeforeTheFirstTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := New([]manager.Server{{Name: "a"}}, Options{Dial: func(ctx context.Context, _ manager.Server) (Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		set.Start()
+		set.Close()
+		var down *DownError
+		if _, err := set.Call(t.Context(), "a", Call{}); !errors.As(err, &down) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := set.Call(t.Context(), "b", Call{}); !errors.Is(err, ErrUnknownServer) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
