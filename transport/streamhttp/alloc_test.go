@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestModernAllocations holds what a modern call costs in this package and the engine, without net/http.
@@ -35,18 +34,4 @@ func TestModernAllocations(t *testing.T) {
 	if perCall > 9 { // two of them are the desk's
 		t.Errorf("%v allocations a call", perCall)
 	}
-}
-
-// nowhere is a response that goes nowhere.
-type nowhere struct {
-	header        http.Header
-	status, wrote int
-}
-
-func (n *nowhere) Header() http.Header             { return n.header }
-func (n *nowhere) SetReadDeadline(time.Time) error { return nil }
-func (n *nowhere) WriteHeader(s int)               { n.status = s }
-func (n *nowhere) Write(p []byte) (int, error) {
-	n.wrote += len(p)
-	return len(p), nil
 }

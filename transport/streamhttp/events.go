@@ -133,12 +133,17 @@ func (c *Client) get(ctx context.Context, after string) (*http.Response, error) 
 // pause waits before a stream is opened again: as long as the server said, else longer with each failure; never quite the
 // same, so that many clients do not come at once.
 func (c *Client) pause(ctx context.Context, failed int) error {
+	const floor, ceiling = 10, 10 // a server's word counts between a tenth of the first wait and ten of the longest
 	wait := time.Duration(c.retry.Load())
+	if wait > 0 {
+		wait = min(max(wait, c.opts.Reconnect/floor), c.opts.MaxReconnect*ceiling)
+	}
 	if wait == 0 || failed > 0 {
-		wait = max(wait, c.opts.Reconnect)
-		for range failed {
-			wait = min(wait*3/2, c.opts.MaxReconnect)
+		grown := c.opts.Reconnect
+		for i := 0; i < failed && grown < c.opts.MaxReconnect; i++ {
+			grown = min(grown*3/2+1, c.opts.MaxReconnect)
 		}
+		wait = max(wait, grown)
 		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
 	}
 	timer := time.NewTimer(wait)

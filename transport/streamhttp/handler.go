@@ -177,9 +177,9 @@ func respond(w http.ResponseWriter, code int, frame []byte) {
 	w.Write(frame)
 }
 
-// writeBy sets the time by which a write must be over. A writer that knows no deadlines has its own limits.
-func (h *Handler) writeBy(rc *http.ResponseController) {
-	if err := rc.SetWriteDeadline(time.Now().Add(h.opts.WriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+// writeBy sets the limit within which a write must be over. A writer that knows no deadlines has its own limits.
+func (h *Handler) writeBy(rc *http.ResponseController, limit time.Duration) {
+	if err := rc.SetWriteDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		h.opts.OnError(err)
 	}
 }

@@ -136,7 +136,7 @@ func (p *reply) name() {
 func (p *reply) body(frame []byte, code int) {
 	const most = 64 << 10 // what surely fits into the buffers on the way
 	if len(frame) > most {
-		p.h.writeBy(http.NewResponseController(p.w))
+		p.h.writeBy(http.NewResponseController(p.w), p.h.opts.WriteTimeout)
 	}
 	if code == http.StatusServiceUnavailable {
 		p.w.Header()["Retry-After"] = []string{"1"}

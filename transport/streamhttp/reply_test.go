@@ -54,7 +54,7 @@ func TestUpgradeOff(t *testing.T) {
 			t.Errorf("got %q", got.Header())
 		}
 		got := w.record("POST", body, append(headers, [2]string{"Accept", "text/event-stream"})...)
-		if got.Header().Get("Content-Type") != typeEvents || strings.Contains(got.Body.String(), ":keep") {
+		if got.Header().Get("Content-Type") != typeEvents || strings.Contains(got.Body.String(), "keepalive") {
 			t.Errorf("got %q %s", got.Header(), got.Body)
 		}
 	})
@@ -101,10 +101,15 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		defer w.handler.Close()
 		_, server := pipe(t)
 		s := &stream{h: w.handler, conn: server}
+		w.handler.streams.readers.Go(s.watch)
+		x := &exchange{}
+		x.h, x.takes, x.stream = w.handler, either, s
 		gone := make(chan struct{})
-		s.onGone(func() { close(gone) })
+		if !x.Park(func() { x.Drop(); close(gone) }) { // as the receiver does
+			t.Fatal("not parked")
+		}
 		began := time.Now()
-		if err := s.event([]byte("{}")); err == nil {
+		if err := x.Send(t.Context(), []byte("{}")); err == nil {
 			t.Error("written to nobody")
 		}
 		if took := time.Since(began); took != 30*time.Second {

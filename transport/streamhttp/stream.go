@@ -56,7 +56,7 @@ func (s *stream) begin(header http.Header, takeOver bool) error {
 		}
 	}
 	header["Connection"] = keepAlive
-	s.h.writeBy(rc)
+	s.h.writeBy(rc, s.h.opts.WriteTimeout)
 	s.w.WriteHeader(http.StatusOK)
 	if err := rc.Flush(); !errors.Is(err, http.ErrNotSupported) { // without Flush events arrive at the end
 		return err
@@ -108,7 +108,7 @@ func (s *stream) beat() {
 	err := s.put(keepAliveComment, limit)
 	s.mu.Unlock()
 	if err != nil {
-		s.close()
+		s.breakOff()
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *stream) write(p []byte, limit time.Duration) error {
 	err := s.put(p, limit)
 	s.mu.Unlock()
 	if err != nil {
-		s.close()
+		s.breakOff()
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (s *stream) put(p []byte, limit time.Duration) error {
 		return err
 	}
 	rc := http.NewResponseController(s.w)
-	s.h.writeBy(rc)
+	s.h.writeBy(rc, limit)
 	if _, err := s.w.Write(p); err != nil {
 		return err
 	}
@@ -143,6 +143,18 @@ func (s *stream) put(p []byte, limit time.Duration) error {
 		return err
 	}
 	return nil
+}
+
+// breakOff ends a stream that cannot be written to. Whoever writes may hold locks that what onGone has set needs too, so
+// for a connection taken over that is left to its reader, which now finds it closed.
+func (s *stream) breakOff() {
+	if s.conn == nil {
+		s.close()
+		return
+	}
+	if err := s.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		s.h.opts.OnError(err)
+	}
 }
 
 // onGone says what to do when the client goes, or the stream breaks. It replaces what was said before, and is called at
