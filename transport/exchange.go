@@ -107,6 +107,15 @@ type Parker interface {
 	Park(gone func()) bool
 }
 
-// Inline marks an exchange of a reader that lets a request run on its own goroutine: if that takes long, the reading goes
-// on elsewhere. Waking another goroutine for each short request costs more than the request.
-type Inline interface{ Inline() }
+// Inline marks an exchange of a reader that lets a request run on its own goroutine. Waking another goroutine for each short
+// request costs more than the request.
+type Inline interface {
+	// Inline is called inside Deliver, on the reader's goroutine, as soon as what follows (the handler, the writing of an
+	// answer) may take long and nothing of it depends on the order of the frames any more. If it does take long, the
+	// reading goes on elsewhere.
+	Inline()
+}
+
+// Ender is an Outlet whose connection ends with its peer. End is called once, when the peer has been closed, and does not
+// wait.
+type Ender interface{ End() }

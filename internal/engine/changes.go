@@ -36,6 +36,7 @@ var listChanges = []Change{ToolsChanged, PromptsChanged, ResourcesChanged}
 // mailbox gathers changes for one listener and delivers them one after another. A change that is still waiting is not
 // put in twice, so a slow listener costs at most one place for each list and each URI.
 type mailbox struct {
+	start   func(run func()) bool // runs a function on a goroutine; false when that is over
 	deliver func(ctx context.Context, n *era.Notice) error
 	failed  func(error) // delivery is over
 
@@ -64,8 +65,7 @@ func (b *mailbox) put(c Change, uri string) {
 		b.uris = append(b.uris, uri)
 	}
 	if !b.busy {
-		b.busy = true
-		go b.drain() // ends when the box is empty or a delivery fails; each delivery is bounded by answerTime
+		b.busy = b.start(b.drain) // ends when the box is empty or a delivery fails; each delivery is bounded by answerTime
 	}
 }
 
@@ -73,10 +73,7 @@ func (b *mailbox) put(c Change, uri string) {
 func (b *mailbox) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.busy = b.lists != 0 || len(b.uris) > 0
-	if b.busy {
-		go b.drain() // as in put
-	}
+	b.busy = (b.lists != 0 || len(b.uris) > 0) && b.start(b.drain)
 }
 
 func (b *mailbox) close() {
@@ -163,14 +160,22 @@ func (e *Engine) spread(c Change, uri string) {
 	}
 }
 
-// Subscribe makes the peer hear of updates of a resource, on the legacy era.
-func (p *Peer) Subscribe(uri string) {
+// mostSubscriptions bounds the resources one peer may subscribe to.
+const mostSubscriptions = 10000
+
+// Subscribe makes the peer hear of updates of a resource, on the legacy era. It answers false when the peer has 10,000
+// such subscriptions already.
+func (p *Peer) Subscribe(uri string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.resources == nil {
 		p.resources = make(map[string]bool)
 	}
+	if len(p.resources) >= mostSubscriptions && !p.resources[uri] {
+		return false
+	}
 	p.resources[uri] = true
+	return true
 }
 
 // Unsubscribe ends what Subscribe began.

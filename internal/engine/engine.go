@@ -27,13 +27,13 @@ type Handler interface {
 
 // Options configures an Engine. The zero value is ready to use.
 type Options struct {
-	MaxInFlight  int           // requests running at once for one peer; 0 means 256
-	MaxQueued    int           // further ones a pipe may queue; 0 means 1,024
-	MaxAnonymous int           // stateless requests without a principal running at once; 0 means 4,096
-	MaxListens   int           // listen streams open at once; 0 means 10,000
+	MaxInFlight  int           // requests running at once for one peer; 0 means 256, negative no limit
+	MaxQueued    int           // further ones a pipe may queue; 0 means 1,024, negative no limit
+	MaxAnonymous int           // stateless requests without a principal running at once; 0 means 4,096, negative no limit
+	MaxListens   int           // listen streams open at once; 0 means 10,000, negative no limit
 	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
 	IDPrefix     string        // put before the ids of requests of this side; "" gives integers
-	OnError      func(error)   // stray frames and other faults that no caller sees; nil drops them
+	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
 }
 
 func (o Options) withDefaults() Options {
@@ -111,9 +111,16 @@ func (e *Engine) Receive(ctx context.Context, x transport.Exchange) {
 		e.Deliver(ctx, x)
 		return
 	}
-	if in := e.admit(ctx, x); in != nil && in.enter(false) {
-		in.run()
+	in, err := e.admit(ctx, x)
+	if err != nil {
+		e.refuse(ctx, x, err)
+		return
 	}
+	if in.enter(false) != entered {
+		in.Finish(busy(era.RowBusy))
+		return
+	}
+	in.runHere()
 }
 
 // Deliver serves one exchange without waiting for its answer. Notifications and answers are taken in the order of the
@@ -121,9 +128,7 @@ func (e *Engine) Receive(ctx context.Context, x transport.Exchange) {
 func (e *Engine) Deliver(ctx context.Context, x transport.Exchange) {
 	switch m := x.Message(); m.Kind() {
 	case jsonrpc.KindRequest:
-		if in := e.admit(ctx, x); in != nil && in.enter(true) {
-			in.start()
-		}
+		e.deliver(ctx, x)
 	case jsonrpc.KindNotification:
 		e.notice(ctx, x)
 		x.Drop()
@@ -134,6 +139,30 @@ func (e *Engine) Deliver(ctx context.Context, x transport.Exchange) {
 			e.opts.OnError(fmt.Errorf("an answer to %s came outside any session", m.ID))
 		}
 		x.Drop()
+	}
+}
+
+// deliver serves a request of a reader. Where the answer is written at once, that is done aside.
+func (e *Engine) deliver(ctx context.Context, x transport.Exchange) {
+	in, err := e.admit(ctx, x)
+	if err != nil {
+		aside(x)
+		e.refuse(ctx, x, err)
+		return
+	}
+	switch in.enter(true) {
+	case entered:
+		in.start()
+	case refused:
+		aside(x)
+		in.Finish(busy(0))
+	}
+}
+
+// aside lets the reading go on elsewhere, where the wire can do that.
+func aside(x transport.Exchange) {
+	if reader, ok := x.(transport.Inline); ok {
+		reader.Inline()
 	}
 }
 
@@ -148,18 +177,29 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.hub.endAll()
-	var wg sync.WaitGroup
-	for _, p := range e.Peers() {
-		wg.Go(func() { p.Close(ErrShutdown) })
+	await(ctx, func() { e.hub.endAll(ctx) }) // bounded by answerTime
+	closed := await(ctx, func() {            // bounded by CloseGrace
+		var wg sync.WaitGroup
+		for _, p := range e.Peers() {
+			wg.Go(func() { p.Close(ErrShutdown) })
+		}
+		wg.Wait()
+	})
+	if !closed {
+		return context.Cause(ctx)
 	}
+	return nil
+}
+
+// await runs a function that ends by itself, and tells whether it has ended before ctx.
+func await(ctx context.Context, run func()) bool {
 	done := make(chan struct{})
-	go func() { wg.Wait(); close(done) }() // ends with the last peer's Close, which is bounded by CloseGrace
+	go func() { defer close(done); run() }()
 	select {
 	case <-done:
-		return nil
+		return true
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false
 	}
 }
 
@@ -194,16 +234,20 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 		e.guardNotice(ctx, n, x)
 		return
 	}
-	p.notices.put(func(ctx context.Context) { e.guardNotice(ctx, n, x) })
+	if !p.notices.put(func(ctx context.Context) { e.guardNotice(ctx, n, x) }) {
+		e.opts.OnError(fmt.Errorf("dropped %s: the peer is closed, or %d notifications wait for their handler", n.Method, mostNotices))
+	}
 }
 
 func (e *Engine) guardNotice(ctx context.Context, n *era.Notice, x transport.Exchange) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			e.opts.OnError(panicError{n.Method, v, stack()})
+		if !returned {
+			e.opts.OnError(panicError{n.Method, recover(), stack()})
 		}
 	}()
 	e.handler.Notice(ctx, n, x)
+	returned = true
 }
 
 // Methods the engine itself knows.

@@ -25,24 +25,29 @@ type Incoming struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // nil for a stateless exchange: its context ends with the connection
 	gate    gate                    // its place among the stateless requests
-	counted bool                    // among the running requests of its peer; guarded by the peer
+	counted bool                    // has a place among the running requests of its peer; guarded by the peer
 	state   atomic.Int32
 	parked  atomic.Bool            // the stream goes on after run has returned
 	gone    atomic.Pointer[func()] // what to do when a parked request is cancelled or its client goes
 }
 
-// States of a request. It moves once, from running to one of the others.
+// States of a request: running to finished, or running to cancelled to dropped. Each move is made once, by whoever may do
+// what goes with it.
 const (
-	stateRunning = iota
-	stateCancelled
-	stateFinished
+	stateRunning   = iota
+	stateCancelled // its context has ended; the handler may still run
+	stateFinished  // answered
+	stateDropped   // ended without an answer
 )
 
 // ErrCancelled is the cause of a context that ended because the peer cancelled the request.
 var ErrCancelled = errors.New("the peer has cancelled the request")
 
-// admit decodes a request and registers it, or answers it with the refusal and returns nil.
-func (e *Engine) admit(ctx context.Context, x transport.Exchange) *Incoming {
+// ErrEnded is what a call on a request gets that has been answered.
+var ErrEnded = errors.New("the request has been answered")
+
+// admit decodes a request and registers it. The error is for refuse.
+func (e *Engine) admit(ctx context.Context, x transport.Exchange) (*Incoming, error) {
 	m, codec := x.Message(), x.Codec()
 	var headers era.Headers
 	if x.OverHTTP() {
@@ -50,20 +55,18 @@ func (e *Engine) admit(ctx context.Context, x transport.Exchange) *Incoming {
 	}
 	call, err := codec.DecodeCall(m, headers)
 	if err != nil {
-		e.refuse(ctx, x, err)
-		return nil
+		return nil, err
 	}
 	in := &Incoming{Call: call, X: x, Peer: peerOf(x), engine: e, ctx: ctx}
 	if in.Peer == nil {
-		return in
+		return in, nil
 	}
 	in.ctx, in.cancel = context.WithCancelCause(ctx)
 	if refusal := in.Peer.register(in); refusal != nil {
 		in.cancel(refusal)
-		e.refuse(ctx, x, refusal)
-		return nil
+		return nil, refusal
 	}
-	return in
+	return in, nil
 }
 
 // refuse answers a request that no handler will see.
@@ -76,62 +79,49 @@ func (e *Engine) refuse(ctx context.Context, x transport.Exchange, err error) {
 	e.send(ctx, x, nil, refusal.Outcome())
 }
 
-// enter takes a place among the running requests; without one it queues (a reader's request) or answers "busy".
-func (in *Incoming) enter(mayQueue bool) bool {
-	if in.Row != nil && in.Row.Long {
-		return true
-	}
+// long tells whether the request stays open by design.
+func (in *Incoming) long() bool { return in.Row != nil && in.Row.Long }
+
+// enter takes a place among the running requests; without one a reader's request queues.
+func (in *Incoming) enter(mayQueue bool) entry {
 	if in.Peer != nil {
-		switch in.Peer.enter(in, mayQueue) {
-		case entered:
-			return true
-		case queued:
-			return false
-		}
-		in.Finish(busy(mayQueue))
-		return false
+		return in.Peer.enter(in, mayQueue)
+	}
+	if in.long() {
+		return entered
 	}
 	place, ok := in.engine.gates.enter(in.X.Principal(), in.engine.opts)
 	if !ok {
-		in.Finish(busy(mayQueue))
-		return false
+		return refused
 	}
 	in.gate = place
-	return true
+	return entered
 }
 
-func busy(pipe bool) *era.Outcome {
-	o := &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Too many requests are running at once; try again in a moment")}
-	if !pipe {
-		o.Row = era.RowBusy
-	}
-	return o
+func busy(row int) *era.Outcome {
+	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Too many requests are running at once; try again in a moment"), Row: row}
 }
 
 // start runs a request where it came in when it is likely to be short, and on a goroutine of its own otherwise.
 func (in *Incoming) start() {
-	_, inline := in.X.(transport.Inline)
+	reader, inline := in.X.(transport.Inline)
 	if pacer, ok := in.engine.handler.(Pacer); ok {
 		in.pace = pacer.Pace(in)
 	}
-	if !inline || in.Peer == nil || in.pace == nil || in.pace.slow() {
-		in.spawn()
+	if inline && in.Peer != nil && in.pace != nil && !in.pace.slow() {
+		reader.Inline()
+		in.runHere()
 		return
 	}
-	in.Peer.running.Add(1)
-	defer in.Peer.running.Done()
-	in.run()
+	go in.runHere() // Close of the peer waits for it; for a stateless exchange its binding, which waits for the answer
 }
 
-// spawn runs a request of a peer on a goroutine that the peer's Close waits for.
-func (in *Incoming) spawn() {
-	if in.Peer == nil {
-		go in.run() // a stateless exchange: its binding waits for the answer
-		return
+// runHere runs a request that has entered.
+func (in *Incoming) runHere() {
+	if in.Peer != nil {
+		defer in.Peer.done()
 	}
-	if !in.Peer.start(in.run) {
-		in.Finish(nil) // the peer was closed meanwhile, which has cancelled the request
-	}
+	in.run()
 }
 
 // run calls the handler and answers.
@@ -144,37 +134,61 @@ func (in *Incoming) run() {
 	}
 }
 
+// guard calls the handler and contains its panics.
 func (in *Incoming) guard() (out *era.Outcome) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			in.engine.opts.OnError(panicError{in.Method(), v, stack()})
-			out = internalError()
+		if returned {
+			return
+		}
+		v := recover()
+		in.engine.opts.OnError(panicError{in.Method(), v, stack()})
+		out = internalError()
+		if v == nil { // runtime.Goexit: this goroutine ends here and run will not go on
+			in.Finish(out)
 		}
 	}()
-	return in.engine.handler.Call(in.ctx, in)
+	out = in.engine.handler.Call(in.ctx, in)
+	returned = true
+	return out
 }
 
 // Finish answers the request, once; what comes after the first time, or after a cancellation by the peer, is dropped. It
 // may be called from any goroutine.
 func (in *Incoming) Finish(o *era.Outcome) {
-	first := in.state.CompareAndSwap(stateRunning, stateFinished)
-	cancelled := in.state.Load() == stateCancelled
-	if !first && !cancelled {
+	switch {
+	case in.state.CompareAndSwap(stateRunning, stateFinished):
+		in.forget(o)
+		if in.Peer == nil && !in.parked.Load() && in.ctx.Err() != nil {
+			in.X.Drop()
+		} else {
+			in.engine.send(in.ctx, in.X, in.Row, o)
+		}
+	case in.state.CompareAndSwap(stateCancelled, stateDropped):
+		in.forget(nil)
+		in.X.Drop()
+	default:
 		return
 	}
 	in.release()
-	if cancelled || (in.Peer == nil && !in.parked.Load() && in.ctx.Err() != nil) {
-		in.X.Drop()
-		return
-	}
-	in.engine.send(in.ctx, in.X, in.Row, o)
 }
 
-// release gives the request's place and id back, before its answer lets the peer use the id again.
+// forget gives the request's id back, before its answer lets the peer use the id again.
+func (in *Incoming) forget(o *era.Outcome) {
+	if in.Peer == nil {
+		return
+	}
+	if in.Method() == methodInitialize && o != nil && o.Err != nil {
+		in.Peer.ungreet()
+	}
+	in.Peer.unregister(in)
+}
+
+// release gives the request's place back, after its answer: a peer that does not read gets no more places than any other.
 func (in *Incoming) release() {
 	in.gate.leave()
 	if in.Peer != nil {
-		in.Peer.unregister(in)
+		in.Peer.vacate(in)
 		in.cancel(nil)
 	}
 }
@@ -194,13 +208,12 @@ func (in *Incoming) stop(cause error) {
 func (in *Incoming) leave() {
 	if gone := in.gone.Swap(nil); gone != nil {
 		(*gone)()
-		in.release()
-		in.X.Drop()
+		in.Finish(nil)
 	}
 }
 
 // park lets the request's stream outlive its handler where the wire can do that, and tells whether it does. gone is called,
-// once, when the peer cancels the request or its connection ends, but not when it is answered.
+// once, when the peer cancels the request or its connection ends; when it is answered it need not be.
 func (in *Incoming) park(gone func()) bool {
 	parker, ok := in.X.(transport.Parker)
 	if !ok {
@@ -212,7 +225,7 @@ func (in *Incoming) park(gone func()) bool {
 		return false
 	}
 	in.gone.Store(&gone)
-	if in.state.Load() == stateCancelled { // it went while it was being parked
+	if in.state.Load() != stateRunning { // it ended while it was being parked
 		in.leave()
 	}
 	return true
@@ -224,12 +237,15 @@ func (in *Incoming) Live() bool {
 }
 
 // Notify sends a notification that belongs to this request. It fails with transport.ErrUndeliverable when the client has
-// no way to take it, and does nothing once the request has ended.
+// no way to take it. Once the request has ended it sends nothing and fails with the cause of that, or with ErrEnded.
 func (in *Incoming) Notify(ctx context.Context, n *era.Notice) error {
-	if !in.Live() {
-		return context.Cause(in.ctx)
+	if in.Live() {
+		return sendNotice(ctx, in.X, in.Codec, n)
 	}
-	return sendNotice(ctx, in.X, in.Codec, n)
+	if err := context.Cause(in.ctx); err != nil {
+		return err
+	}
+	return ErrEnded
 }
 
 func sendNotice(ctx context.Context, to transport.Outlet, codec era.Codec, n *era.Notice) error {
@@ -288,7 +304,7 @@ func giveBack(buf *[]byte) {
 	}
 }
 
-// panicError is a panic of user code.
+// panicError is a panic of user code, or with a nil value the end of its goroutine by runtime.Goexit.
 type panicError struct {
 	method string
 	value  any
@@ -296,6 +312,9 @@ type panicError struct {
 }
 
 func (p panicError) Error() string {
+	if p.value == nil {
+		return fmt.Sprintf("the handler of %s ended its goroutine\n%s", p.method, p.stack)
+	}
 	return fmt.Sprintf("the handler of %s panicked: %v\n%s", p.method, p.value, p.stack)
 }
 

@@ -19,7 +19,7 @@ type hub struct {
 
 	mu        sync.Mutex
 	listens   map[*listen]struct{}
-	ended     bool
+	over      bool // no listen is taken any more
 	gathering Change
 	timer     *time.Timer
 }
@@ -30,6 +30,11 @@ type listen struct {
 	id     json.RawMessage
 	filter mcp.SubscriptionFilter
 	box    mailbox
+
+	open  bool          // acknowledged; guarded by the hub, like the next three
+	over  bool          // this side ends it
+	ended bool          // this side has ended it
+	done  chan struct{} // closed when ended becomes true; made only where a goroutine waits for that
 }
 
 func (l *listen) wants(c Change, uri string) bool {
@@ -48,12 +53,7 @@ func (l *listen) wants(c Change, uri string) bool {
 // until the client goes or the engine shuts down. What it returns is the handler's own result.
 func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter) *era.Outcome {
 	h := &in.engine.hub
-	l := &listen{in: in, id: in.ID().Raw(), filter: honoured}
-	l.box.deliver = func(ctx context.Context, n *era.Notice) error {
-		n.Subscription = l.id
-		return in.Notify(ctx, n)
-	}
-	l.box.failed = func(error) { in.stop(transport.ErrClosed) }
+	l := in.newListen(honoured)
 	if refusal := h.reserve(l); refusal != nil {
 		return refusal
 	}
@@ -61,14 +61,36 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 		h.remove(l)
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "a subscription needs a client that accepts text/event-stream"), Row: era.RowNotAcceptable}
 	}
+	if !h.opened(l) { // shut down meanwhile, and left to us so that the acknowledgement is first
+		h.farewell(ctx, l)
+		return nil
+	}
 	parked := in.park(func() { h.remove(l) })
 	l.box.begin()
 	if parked {
 		return nil
 	}
-	<-in.ctx.Done()
-	h.remove(l)
+	select {
+	case <-h.ended(l): // and answered
+	case <-in.ctx.Done():
+		h.remove(l)
+	}
 	return endOfListen(l.id)
+}
+
+func (in *Incoming) newListen(filter mcp.SubscriptionFilter) *listen {
+	l := &listen{in: in, id: in.ID().Raw(), filter: filter}
+	l.box.start = func(run func()) bool { go run(); return true } // of a stateless listen; bounded as drain says
+	if in.Peer != nil {
+		l.box.start = in.Peer.start
+	}
+	l.box.deliver = func(ctx context.Context, n *era.Notice) error {
+		n.Subscription = l.id
+		return in.Notify(ctx, n)
+	}
+	l.box.failed = func(error) { in.stop(transport.ErrClosed) }
+	l.box.busy = true // nothing is delivered before the acknowledgement
+	return l
 }
 
 func (in *Incoming) acknowledge(ctx context.Context, l *listen) error {
@@ -92,7 +114,7 @@ func endOfListen(id json.RawMessage) *era.Outcome {
 func (h *hub) reserve(l *listen) *era.Outcome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.ended {
+	if h.over {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "the server is shutting down")}
 	}
 	if h.limit > 0 && len(h.listens) >= h.limit {
@@ -102,8 +124,26 @@ func (h *hub) reserve(l *listen) *era.Outcome {
 		h.listens = make(map[*listen]struct{})
 	}
 	h.listens[l] = struct{}{}
-	l.box.busy = true // nothing is delivered before the acknowledgement
 	return nil
+}
+
+// opened marks a listen as acknowledged, and answers false when it was ended before.
+func (h *hub) opened(l *listen) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.open = true
+	return !l.over
+}
+
+// ended is closed when this side has ended the listen.
+func (h *hub) ended(l *listen) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.done = make(chan struct{})
+	if l.ended {
+		close(l.done)
+	}
+	return l.done
 }
 
 func (h *hub) remove(l *listen) {
@@ -126,18 +166,23 @@ func (h *hub) wanting(c Change, uri string) []*listen {
 }
 
 // endAll ends every listen gracefully and takes no more.
-func (h *hub) endAll() {
+func (h *hub) endAll(ctx context.Context) {
 	h.mu.Lock()
-	h.ended = true
+	h.over = true
+	if h.timer != nil {
+		h.timer.Stop()
+	}
 	all := slices.Collect(maps.Keys(h.listens))
 	h.mu.Unlock()
+	var wg sync.WaitGroup
 	for _, l := range all {
-		h.end(l)
+		wg.Go(func() { h.end(ctx, l) })
 	}
+	wg.Wait()
 }
 
-// endOf ends the listens of one peer gracefully.
-func (h *hub) endOf(p *Peer) {
+// endOf begins to end the listens of one peer gracefully.
+func (h *hub) endOf(ctx context.Context, p *Peer) {
 	h.mu.Lock()
 	var own []*listen
 	for l := range h.listens {
@@ -147,16 +192,34 @@ func (h *hub) endOf(p *Peer) {
 	}
 	h.mu.Unlock()
 	for _, l := range own {
-		h.end(l)
+		p.start(func() { h.end(ctx, l) })
 	}
 }
 
-// end sends the final result; on a pipe, where the stream goes on, a notice that names the listen goes before it.
-func (h *hub) end(l *listen) {
+// end ends one listen gracefully, once. One that is not acknowledged yet is left to Listen.
+func (h *hub) end(ctx context.Context, l *listen) {
+	h.mu.Lock()
+	first, open := !l.over, l.open
+	l.over = true
+	h.mu.Unlock()
+	if !first || !open {
+		return
+	}
+	h.farewell(ctx, l)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.ended = true
+	if l.done != nil {
+		close(l.done)
+	}
+}
+
+// farewell sends the final result; on a pipe, where the stream goes on, a notice that names the listen goes before it.
+func (h *hub) farewell(ctx context.Context, l *listen) {
 	h.remove(l)
 	if l.in.Peer != nil {
 		params := append([]byte(`{"requestId":`), l.id...)
-		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		err := l.in.Notify(ctx, &era.Notice{Method: methodCancelled, Params: append(params, '}'), Subscription: l.id})
 		if err != nil {

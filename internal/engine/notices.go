@@ -9,7 +9,7 @@ import (
 // notices runs the notification handlers of one peer, one at a time and in order. A goroutine exists only while there
 // is something to run.
 type notices struct {
-	start func(func()) // runs a function on a goroutine that the peer's Close waits for
+	start func(func()) bool // runs a function on a goroutine that the peer's Close waits for; false when it is closed
 
 	mu     sync.Mutex
 	queue  []func(context.Context)
@@ -20,48 +20,81 @@ type notices struct {
 	wake   chan struct{}
 }
 
-// most bounds what may wait for a slow handler. A peer that sends more loses the newest, and is told nothing: no
+// mostNotices bounds what may wait for a slow handler. A peer that sends more loses the newest, and is told nothing: no
 // notification is ever answered.
 const mostNotices = 10000
 
 // inNotice marks the context of a notification handler.
 type inNotice struct{}
 
-func (q *notices) put(run func(context.Context)) {
+// put queues a handler, and answers false when no more are taken.
+func (q *notices) put(run func(context.Context)) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed || len(q.queue) >= mostNotices {
-		return
+		return false
 	}
+	if !q.busy && !q.start(q.drain) {
+		return false
+	}
+	q.busy = true
 	q.queue = append(q.queue, run)
 	q.seq++
-	if !q.busy {
-		q.busy = true
-		q.start(q.drain)
-	}
+	return true
 }
 
 func (q *notices) drain() {
+	over := false
+	defer func() {
+		if !over { // a handler has ended the goroutine (runtime.Goexit); those behind it still have their turn
+			q.resume()
+		}
+	}()
 	ctx := context.WithValue(context.Background(), inNotice{}, q)
 	for {
-		q.mu.Lock()
-		if len(q.queue) == 0 {
-			q.busy = false
-			q.mu.Unlock()
+		run := q.next()
+		if run == nil {
+			over = true
 			return
 		}
-		run := q.queue[0]
-		q.queue[0] = nil
-		q.queue = q.queue[1:]
-		q.mu.Unlock()
-		run(ctx)
+		q.one(ctx, run)
+	}
+}
+
+func (q *notices) next() func(context.Context) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) == 0 {
+		q.busy = false
+		return nil
+	}
+	run := q.queue[0]
+	q.queue[0] = nil
+	q.queue = q.queue[1:]
+	return run
+}
+
+func (q *notices) one(ctx context.Context, run func(context.Context)) {
+	defer func() {
 		q.mu.Lock()
+		defer q.mu.Unlock()
 		q.done++
-		if q.wake != nil {
-			close(q.wake)
-			q.wake = nil
-		}
-		q.mu.Unlock()
+		q.stirred()
+	}()
+	run(ctx)
+}
+
+func (q *notices) resume() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy = q.start(q.drain)
+}
+
+// stirred wakes those who wait for handlers; q.mu is held.
+func (q *notices) stirred() {
+	if q.wake != nil {
+		close(q.wake)
+		q.wake = nil
 	}
 }
 
@@ -71,6 +104,7 @@ func (q *notices) close() {
 	q.closed = true
 	q.done += uint64(len(q.queue))
 	q.queue = nil
+	q.stirred()
 }
 
 // mark returns how many notifications have come so far.

@@ -130,8 +130,7 @@ func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending
 	w.mu.Unlock()
 	var status *transport.StatusError
 	if errors.As(err, &status) && status.Message != nil && !w.opts.Opening && !status.Refused() && w.unanswered() {
-		outcome, derr := w.codec.DecodeOutcome(w.out, status.Message)
-		return outcome, errors.Join(derr, nil)
+		return w.codec.DecodeOutcome(w.out, status.Message)
 	}
 	if err != nil && w.unanswered() {
 		return nil, err
@@ -220,7 +219,7 @@ func (p *Peer) settle(m *jsonrpc.Message, x transport.Exchange) {
 	p.mu.Unlock()
 	if w == nil {
 		if !p.late(id) {
-			p.engine.opts.OnError(fmt.Errorf("an answer came for id %s, which no call waits for", m.ID))
+			p.engine.opts.OnError(stray(m))
 		}
 		return
 	}
@@ -228,6 +227,14 @@ func (p *Peer) settle(m *jsonrpc.Message, x transport.Exchange) {
 	w.answer, w.mark = m, p.notices.mark()
 	w.mu.Unlock()
 	w.signal()
+}
+
+// stray describes an answer that belongs to no call. An error without id tells what the peer thinks of a frame of ours.
+func stray(m *jsonrpc.Message) error {
+	if m.ID.IsZero() && m.Error != nil {
+		return fmt.Errorf("the peer reports error %d without naming a request: %s", m.Error.Code, m.Error.Message)
+	}
+	return fmt.Errorf("an answer came for id %s, which no call waits for", m.ID)
 }
 
 // progress hands a progress notification to its call, and tells whether there is one.
@@ -347,6 +354,7 @@ func (w *pending) bound(cancel context.CancelCauseFunc) (stop func()) {
 		w.mu.Lock()
 		if w.timer != nil {
 			w.timer.Stop()
+			w.timer = nil // progress that is just being handed over must not wind it up again
 		}
 		w.mu.Unlock()
 		if total != nil {
@@ -366,7 +374,7 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 	}
 	params := append([]byte(`{"requestId":`), w.out.ID.Raw()...)
 	params = append(params, `,"reason":`...)
-	params = jsonrpc.AppendString(params, cause.Error())
+	params = jsonrpc.AppendString(params, reason(cause))
 	params = append(params, '}')
 	p.start(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
@@ -375,6 +383,18 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 			p.engine.opts.OnError(fmt.Errorf("cancel %s: %w", w.out.Method, err))
 		}
 	})
+}
+
+// reason is what the peer may know of the end of a wait: the cause that a caller gives a context is not for it.
+func reason(cause error) string {
+	var own *mcp.Error
+	switch {
+	case errors.As(cause, &own) && own.Code == mcp.CodeRequestTimeout:
+		return own.Message
+	case errors.Is(cause, context.DeadlineExceeded):
+		return "the caller's time is up"
+	}
+	return "the caller has cancelled the request"
 }
 
 // Send sends a notification by an exchanger.

@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -26,31 +27,32 @@ type Peer struct {
 	level   atomic.Value // mcp.Level that the peer has set
 	notices notices
 	box     mailbox // changes on their way to a legacy peer
-	running sync.WaitGroup
 
 	mu        sync.Mutex
+	opened    era.Codec    // what the peer was opened with
 	codec     era.Codec    // of the handshake; nil before it
 	envelope  era.Envelope // what the handshake said
 	incoming  map[jsonrpc.ID]*Incoming
-	active    int
+	active    int // requests that have a place among the running ones
 	queue     []*Incoming
 	pending   map[jsonrpc.ID]*pending
 	resources map[string]bool // legacy subscriptions, by URI
 	lastID    int64
 	abandoned []jsonrpc.ID // of calls that nobody waits for any more, the newest last
 	closed    error
-	emptied   chan struct{} // closed when incoming becomes empty, for Drain
+	tasks     int           // goroutines that work for the peer now
+	stir      chan struct{} // closed when a task or a request ends; nil while nobody waits for that
 }
 
 var _ transport.Peer = (*Peer)(nil)
 
 func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
 	p := &Peer{
-		engine: e, outlet: spec.Outlet, codec: spec.Codec, SessionID: spec.SessionID, Principal: spec.Principal,
+		engine: e, outlet: spec.Outlet, opened: spec.Codec, codec: spec.Codec, SessionID: spec.SessionID, Principal: spec.Principal,
 		incoming: make(map[jsonrpc.ID]*Incoming), pending: make(map[jsonrpc.ID]*pending),
 	}
-	p.notices.start = p.running.Go
-	p.box.deliver = p.Notify
+	p.notices.start = p.start
+	p.box.start, p.box.deliver = p.start, p.Notify
 	p.box.failed = func(err error) { e.opts.OnError(fmt.Errorf("announce a change: %w", err)) }
 	return p
 }
@@ -115,6 +117,14 @@ func (p *Peer) greeted(params json.RawMessage) {
 	}
 }
 
+// ungreet forgets a handshake that was refused, so that the client may try again.
+func (p *Peer) ungreet() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.codec, p.envelope = p.opened, era.Envelope{}
+	p.ready.Store(false)
+}
+
 // Envelope returns what the handshake said of the client.
 func (p *Peer) Envelope() era.Envelope {
 	p.mu.Lock()
@@ -125,20 +135,24 @@ func (p *Peer) Envelope() era.Envelope {
 type entry uint8
 
 const (
-	entered entry = iota
+	entered entry = iota // it may run, and is a task of its peer until done is called
 	queued
 	refused
 )
 
-// enter gives a request a place among the running ones, or in the queue.
+// enter gives a request a place among the running ones, or in the queue. What stays open by design needs no place.
 func (p *Peer) enter(in *Incoming, mayQueue bool) entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.engine.opts
 	switch {
+	case p.closed != nil:
+		return refused
+	case in.long():
+		p.tasks++
+		return entered
 	case o.MaxInFlight < 0 || p.active < o.MaxInFlight:
-		p.active++
-		in.counted = true
+		p.seat(in)
 		return entered
 	case mayQueue && (o.MaxQueued < 0 || len(p.queue) < o.MaxQueued):
 		p.queue = append(p.queue, in)
@@ -147,20 +161,31 @@ func (p *Peer) enter(in *Incoming, mayQueue bool) entry {
 	return refused
 }
 
-// unregister takes a request out of the tables and starts the next one in the queue.
+// seat gives a request a place; p.mu is held.
+func (p *Peer) seat(in *Incoming) {
+	p.active++
+	in.counted = true
+	p.tasks++
+}
+
+// unregister gives the id of a request back.
 func (p *Peer) unregister(in *Incoming) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.incoming[in.ID()] == in {
 		delete(p.incoming, in.ID())
 	}
-	if p.emptied != nil && len(p.incoming) == 0 {
-		close(p.emptied)
-		p.emptied = nil
-	}
+	p.stirred()
+}
+
+// vacate gives the place of a request to the next one in the queue.
+func (p *Peer) vacate(in *Incoming) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !in.counted {
 		return
 	}
+	in.counted = false
 	p.active--
 	if len(p.queue) == 0 || p.closed != nil {
 		return
@@ -168,9 +193,18 @@ func (p *Peer) unregister(in *Incoming) {
 	next := p.queue[0]
 	p.queue[0] = nil
 	p.queue = p.queue[1:]
-	p.active++
-	next.counted = true
-	p.running.Go(next.run)
+	p.seat(next)
+	go next.runHere() // a task of the peer
+}
+
+// unqueue takes a request out of the queue, and tells whether it was there; p.mu is held.
+func (p *Peer) unqueue(in *Incoming) bool {
+	i := slices.Index(p.queue, in)
+	if i < 0 {
+		return false
+	}
+	p.queue = slices.Delete(p.queue, i, i+1)
+	return true
 }
 
 // cancelled ends the request that a cancellation names, and tells whether there was one.
@@ -187,16 +221,16 @@ func (p *Peer) cancelled(n *era.Notice) bool {
 	p.mu.Lock()
 	in := p.incoming[id]
 	waiting := p.pending[id]
-	for i, q := range p.queue {
-		if q == in && in != nil {
-			p.queue = append(p.queue[:i:i], p.queue[i+1:]...)
-			defer in.Finish(nil) // it never ran: nobody else would give its id back
-			break
-		}
-	}
+	waited := in != nil && p.unqueue(in)
 	p.mu.Unlock()
 	if in != nil {
+		if in.Method() == methodInitialize {
+			return true // by no revision a client may cancel it, and without its answer the connection would be of no use
+		}
 		in.stop(ErrCancelled)
+		if waited {
+			in.Finish(nil) // it never ran: nobody else would give its id back
+		}
 		return true
 	}
 	if waiting != nil && waiting.opts.OnNotice != nil {
@@ -217,36 +251,34 @@ func (p *Peer) Close(err error) {
 	if first {
 		p.closed = err
 	}
-	incoming, waiting, queue := p.incoming, p.pending, p.queue
-	if first {
-		p.pending, p.queue = make(map[jsonrpc.ID]*pending), nil
-	}
 	p.mu.Unlock()
 	if first {
-		for _, in := range p.snapshot(incoming) {
-			in.stop(err)
-		}
-		for _, in := range queue {
-			in.Finish(nil)
-		}
-		for _, w := range waiting {
-			w.fail(err)
-		}
-		p.box.close()
-		p.notices.close()
-		p.engine.forget(p)
+		p.end(err)
 	}
 	p.wait()
+	if ender, ok := p.outlet.(transport.Ender); ok && first {
+		ender.End()
+	}
 }
 
-func (p *Peer) snapshot(m map[jsonrpc.ID]*Incoming) []*Incoming {
+// end settles and cancels everything. Nothing is added to the tables any more, since the peer is marked as closed.
+func (p *Peer) end(err error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]*Incoming, 0, len(m))
-	for _, in := range m {
-		out = append(out, in)
+	incoming, waiting, queue := slices.Collect(maps.Values(p.incoming)), p.pending, p.queue
+	p.pending, p.queue = make(map[jsonrpc.ID]*pending), nil
+	p.mu.Unlock()
+	for _, in := range incoming {
+		in.stop(err)
 	}
-	return out
+	for _, in := range queue {
+		in.Finish(nil)
+	}
+	for _, w := range waiting {
+		w.fail(err)
+	}
+	p.box.close()
+	p.notices.close()
+	p.engine.forget(p)
 }
 
 // start runs a function on a goroutine that Close waits for, and answers false when the peer is closed already.
@@ -256,43 +288,61 @@ func (p *Peer) start(run func()) bool {
 	if p.closed != nil {
 		return false
 	}
-	p.running.Go(run)
+	p.tasks++
+	go func() { defer p.done(); run() }()
 	return true
 }
 
+// done notes the end of a task.
+func (p *Peer) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tasks--
+	p.stirred()
+}
+
+// stirred wakes those who wait in until; p.mu is held.
+func (p *Peer) stirred() {
+	if p.stir != nil {
+		close(p.stir)
+		p.stir = nil
+	}
+}
+
+// until waits for a state of the peer, which is looked at with p.mu held, and answers false when ctx ends first.
+func (p *Peer) until(ctx context.Context, reached func() bool) bool {
+	for {
+		p.mu.Lock()
+		if reached() {
+			p.mu.Unlock()
+			return true
+		}
+		if p.stir == nil {
+			p.stir = make(chan struct{})
+		}
+		stir := p.stir
+		p.mu.Unlock()
+		select {
+		case <-stir:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// wait waits for the tasks of a closed peer.
 func (p *Peer) wait() {
-	done := make(chan struct{})
-	go func() { p.running.Wait(); close(done) }() // ends when the last handler does
-	timer := time.NewTimer(p.engine.opts.CloseGrace)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
+	ctx, cancel := context.WithTimeout(context.Background(), p.engine.opts.CloseGrace)
+	defer cancel()
+	if !p.until(ctx, func() bool { return p.tasks == 0 }) {
 		p.engine.opts.OnError(fmt.Errorf("a handler still runs %s after its context ended", p.engine.opts.CloseGrace))
 	}
 }
 
 // Drain ends the peer's listens gracefully and waits until its other requests have been answered, or ctx ends.
 func (p *Peer) Drain(ctx context.Context) {
-	p.engine.hub.endOf(p)
-	for {
-		p.mu.Lock()
-		if len(p.incoming) == 0 {
-			p.mu.Unlock()
-			break
-		}
-		if p.emptied == nil {
-			p.emptied = make(chan struct{})
-		}
-		emptied := p.emptied
-		p.mu.Unlock()
-		select {
-		case <-emptied:
-		case <-ctx.Done():
-			return
-		}
-	}
-	p.running.Wait() // the ids are free, the last answers are being written
+	p.engine.hub.endOf(ctx, p)
+	p.until(ctx, func() bool { return len(p.incoming) == 0 && p.tasks == 0 }) // ids are free before answers are written
 }
 
 // Idle tells whether nothing runs for the peer and nothing waits for it.

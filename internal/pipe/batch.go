@@ -17,40 +17,36 @@ type batch struct {
 }
 
 // takeBatch judges an array as a whole, then each element by itself.
-func (s *server) takeBatch(ctx context.Context, frame []byte) {
+func (s *server) takeBatch(ctx context.Context, frame []byte, t *turn) {
 	messages, route := s.set.ClassifyBatch(frame, nil, s.peer.Codec(), s.opts.MaxBatch)
 	if route.Refusal != nil {
+		t.leave()
 		s.report(s.answer(ctx, refusalFrame(route, jsonrpc.ID{})))
 		return
 	}
-	b := &batch{server: s, left: len(messages)}
+	b := &batch{server: s, left: len(messages) + 1} // one more, so that the array is not written before all are registered
 	for _, m := range messages {
-		s.hand(ctx, m, b)
+		s.hand(ctx, m, b, nil)
 	}
+	t.leave()
+	s.report(b.settle(ctx, nil))
 }
 
-func (b *batch) answer(ctx context.Context, frame []byte) error {
+func (b *batch) answer(ctx context.Context, frame []byte) error { return b.settle(ctx, frame) }
+func (b *batch) drop()                                          { b.server.report(b.settle(context.Background(), nil)) }
+
+// settle takes the end of one element, with its answer if it has one, and writes the array after the last.
+func (b *batch) settle(ctx context.Context, frame []byte) error {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.out) > 0 {
-		b.out = append(b.out, ',')
-	} else {
-		b.out = append(b.out, '[')
+	if frame != nil {
+		b.out = append(append(b.out, ','), frame...)
 	}
-	b.out = append(b.out, frame...)
-	return b.finish(ctx)
-}
-
-func (b *batch) drop() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.server.report(b.finish(context.Background()))
-}
-
-// finish writes the array after its last element; b.mu is held.
-func (b *batch) finish(ctx context.Context) error {
-	if b.left--; b.left > 0 || len(b.out) == 0 {
+	b.left--
+	out, last := b.out, b.left == 0
+	b.mu.Unlock()
+	if !last || len(out) == 0 {
 		return nil
 	}
-	return b.server.conn.Write(ctx, append(b.out, ']'))
+	out[0] = '[' // in place of the first comma
+	return b.server.write(ctx, append(out, ']'))
 }

@@ -17,10 +17,17 @@ type exchange struct {
 	to      back
 }
 
+// single is an exchange that came alone in its frame, so that the reader has nothing more to register before it may run
+// the request. Those of an array are not: each must be known before the first one takes its time.
+type single struct {
+	exchange
+	turn *turn
+}
+
 var (
 	_ transport.Exchange = (*exchange)(nil)
 	_ transport.Parker   = (*exchange)(nil)
-	_ transport.Inline   = (*exchange)(nil)
+	_ transport.Inline   = (*single)(nil)
 )
 
 func (x *exchange) Message() *jsonrpc.Message { return x.message }
@@ -36,7 +43,7 @@ func (x *exchange) Header(string) (string, bool) { return "", false }
 
 // Send writes a message that goes ahead of the answer.
 func (x *exchange) Send(ctx context.Context, frame []byte) error {
-	return x.server.conn.Write(ctx, frame)
+	return x.server.write(ctx, frame)
 }
 
 // Answer writes the answer, or puts it into the array it belongs to.
@@ -50,5 +57,5 @@ func (x *exchange) Drop() { x.to.drop() }
 // Park needs nothing: the pipe is open anyway, and a cancellation finds its request in the table of its peer.
 func (x *exchange) Park(func()) bool { return true }
 
-// Inline allows a request to run on the reader's goroutine: the reading goes on elsewhere if it takes long.
-func (x *exchange) Inline() {}
+// Inline lets the reading go on elsewhere if what follows takes long.
+func (x *single) Inline() { x.turn.leave() }

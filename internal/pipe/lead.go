@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,52 +8,105 @@ import (
 
 // leadership lets the goroutine that reads frames also run what they ask for. Waking another thread for each request
 // costs more than most requests do, but a reader that is stuck in a handler would not see the cancellation of it. So the
-// reader marks when it leaves to run something, and a watchman that finds it still away at a second look gives the
-// reading to a new goroutine; the old one ends when its handler does.
+// leader marks when it leaves the reading to run something, and a watchman that finds it still away at a second look
+// gives the reading to a new goroutine; the old one ends when its handler does.
+//
+// The leader leaves only when the frame it has read is judged and registered, so frames take effect in their order
+// whoever reads them.
 type leadership struct {
+	lead  func(t *turn)
 	term  atomic.Uint64 // odd while the leader is away; a change of it takes the role
 	awake atomic.Bool   // the watchman is ticking
 	wake  chan struct{}
-	stop  chan struct{}
-	wg    sync.WaitGroup
+	done  chan struct{} // closed when the last leader and the watchman have ended
+
+	mu      sync.Mutex
+	leaders int           // goroutines that lead or are still away
+	empty   chan struct{} // closed when there is none any more
 }
 
 const (
-	look  = time.Millisecond // between two looks of the watchman
-	quiet = 50               // looks without anything to see, after which it sleeps
+	look        = time.Millisecond // between two looks of the watchman
+	quiet       = 50               // looks without anything to see, after which it sleeps
+	mostLeaders = 1024             // those away included; beyond it the reading waits, and with it the peer
 )
 
-func newLeadership() *leadership {
-	return &leadership{wake: make(chan struct{}, 1), stop: make(chan struct{})}
+// startLeading runs lead on a first leader. lead reads until the input ends or its turn is over.
+func startLeading(lead func(t *turn)) *leadership {
+	l := &leadership{lead: lead, wake: make(chan struct{}, 1), done: make(chan struct{}), empty: make(chan struct{}), leaders: 1}
+	l.awake.Store(true)
+	go l.run()                                     // the first leader; Serve waits for done
+	go func() { defer close(l.done); l.watch() }() // ends with the last leader
+	return l
 }
 
-// leave marks that the leader is away and returns its term.
-func (l *leadership) leave() uint64 {
-	term := l.term.Add(1)
-	if !l.awake.Load() {
+// run is the life of one leader.
+func (l *leadership) run() {
+	t := &turn{of: l}
+	over := false
+	defer func() {
+		switch {
+		case over || !t.back():
+			l.leave()
+		default: // a handler has ended this goroutine (runtime.Goexit): the reading goes on in its place
+			go l.run()
+		}
+	}()
+	l.lead(t)
+	over = true
+}
+
+// join counts one more leader, if there may be one.
+func (l *leadership) join() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leaders == 0 || l.leaders >= mostLeaders {
+		return false
+	}
+	l.leaders++
+	return true
+}
+
+func (l *leadership) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leaders--; l.leaders == 0 {
+		close(l.empty)
+	}
+}
+
+// turn is one goroutine's time as the leader. Only that goroutine uses it.
+type turn struct {
+	of   *leadership
+	term uint64
+	away bool
+}
+
+// leave marks that what follows may take long and that the reading may go on elsewhere.
+func (t *turn) leave() {
+	if t.away {
+		return
+	}
+	t.away = true
+	t.term = t.of.term.Add(1)
+	if !t.of.awake.Load() {
 		select {
-		case l.wake <- struct{}{}:
+		case t.of.wake <- struct{}{}:
 		default:
 		}
 	}
-	return term
 }
 
 // back tells whether the goroutine still leads.
-func (l *leadership) back(term uint64) bool { return l.term.CompareAndSwap(term, term+1) }
-
-// run starts the first leader and the watchman and returns when the last leader has ended. lead reads until the input
-// ends, which it tells by true, or until it has lost the role.
-func (l *leadership) run(ctx context.Context, lead func(ctx context.Context)) {
-	l.wg.Go(func() { lead(ctx) })
-	watch := make(chan struct{})
-	go func() { defer close(watch); l.watch(ctx, lead) }() // ends with stop, for which run waits
-	l.wg.Wait()
-	close(l.stop)
-	<-watch
+func (t *turn) back() bool {
+	if !t.away {
+		return true
+	}
+	t.away = false
+	return t.of.term.CompareAndSwap(t.term, t.term+1)
 }
 
-func (l *leadership) watch(ctx context.Context, lead func(ctx context.Context)) {
+func (l *leadership) watch() {
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	var seen uint64
@@ -67,14 +119,14 @@ func (l *leadership) watch(ctx context.Context, lead func(ctx context.Context)) 
 		}
 		select {
 		case <-ticker.C:
-		case <-l.stop:
+		case <-l.empty:
 			return
 		}
 		term := l.term.Load()
 		away := term%2 == 1
 		switch {
 		case away && term == seen:
-			l.succeed(ctx, term, lead)
+			l.succeed(term)
 		case !away && term == seen:
 			idle++
 			continue
@@ -84,16 +136,18 @@ func (l *leadership) watch(ctx context.Context, lead func(ctx context.Context)) 
 }
 
 // succeed gives the role to a new goroutine, if the leader is still away.
-func (l *leadership) succeed(ctx context.Context, term uint64, lead func(ctx context.Context)) {
-	l.wg.Add(1) // before the old leader can end, which would let run return
-	if !l.term.CompareAndSwap(term, term+1) {
-		l.wg.Done()
+func (l *leadership) succeed(term uint64) {
+	if !l.join() {
 		return
 	}
-	go func() { defer l.wg.Done(); lead(ctx) }() // run waits for it
+	if !l.term.CompareAndSwap(term, term+1) {
+		l.leave()
+		return
+	}
+	go l.run() // done waits for it
 }
 
-// sleep waits until a leader leaves, and answers false when all has ended.
+// sleep waits until a leader leaves the reading, and answers false when there is none any more.
 func (l *leadership) sleep(ticker *time.Ticker) bool {
 	ticker.Stop()
 	l.awake.Store(false)
@@ -105,7 +159,7 @@ func (l *leadership) sleep(ticker *time.Ticker) bool {
 	select {
 	case <-l.wake:
 		return true
-	case <-l.stop:
+	case <-l.empty:
 		return false
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/negotiate"
@@ -45,72 +46,104 @@ type server struct {
 	set  *negotiate.Set
 	peer transport.Peer
 	opts Options
+
+	leaders *leadership
+	ended   chan error              // one place; why the reading has ended
+	cancel  context.CancelCauseFunc // ends Serve
 }
 
-// Serve reads frames until the input ends or ctx does, and closes conn. At the end of input it first answers what it has
-// read, for as long as Options.Drain. It returns nil at the end of input, the context's error at the end of ctx, and the
-// wire's error otherwise.
+var _ transport.Ender = (*server)(nil)
+
+// errEnded is the cause of an end that is none of anybody's faults: the peer was closed from above.
+var errEnded = errors.New("the peer has been closed")
+
+// Serve reads frames until the input ends, ctx does, or the receiver closes the peer, and closes conn. At the end of input
+// it first answers what it has read, for as long as Options.Drain. It returns nil when the other side or the receiver has
+// ended the connection, the context's cause at the end of ctx, and the wire's error otherwise. When it returns, no
+// goroutine of the connection is left but those of handlers that ignore the end of their context.
 func Serve(ctx context.Context, conn transport.Conn, recv transport.Receiver, set *negotiate.Set, opts Options) error {
-	s := &server{conn: conn, recv: recv, set: set, opts: opts.withDefaults()}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &server{conn: conn, recv: recv, set: set, opts: opts.withDefaults(), ended: make(chan error, 1), cancel: cancel}
 	peer, err := recv.Open(transport.PeerSpec{Outlet: s})
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	s.peer = peer
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() { conn.Close() }) // unblocks Read on wires that know no context
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // unblocks Read on wires that know no context; its error comes again below
 	defer stop()
-	err = s.read(ctx)
-	if errors.Is(err, io.EOF) && ctx.Err() == nil {
-		s.drain(ctx)
-		err = nil
-	} else if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
+	s.leaders = startLeading(func(t *turn) { s.lead(ctx, t) })
+	err = s.verdict(ctx, <-s.ended)
 	peer.Close(transport.ErrClosed)
-	return errors.Join(err, conn.Close())
+	if closing := conn.Close(); closing != nil && err == nil && !hungUp(closing) {
+		err = closing
+	}
+	s.awaitLeaders()
+	return err
 }
 
-// read reads until the input ends and returns why it ended. What runs at that moment goes on.
-func (s *server) read(ctx context.Context) error {
-	l := newLeadership()
-	ended := make(chan error, 1)
-	go l.run(ctx, func(ctx context.Context) { s.lead(ctx, l, ended) }) // Serve waits for it by closing the peer
-	return <-ended
+// verdict is what Serve returns for the error that has ended the reading.
+func (s *server) verdict(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		s.drain(ctx)
+		return nil
+	}
+	if errors.Is(err, errEnded) || hungUp(err) {
+		return nil
+	}
+	return err
+}
+
+// hungUp tells whether an error says no more than that the other side has closed.
+func hungUp(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
+}
+
+// awaitLeaders waits for the goroutines that read and run. All but those stuck in a handler end at once: closing the peer
+// has waited for them.
+func (s *server) awaitLeaders() {
+	const stuck = time.Second
+	timer := time.NewTimer(stuck)
+	defer timer.Stop()
+	select {
+	case <-s.leaders.done:
+	case <-timer.C:
+	}
 }
 
 // lead reads frames and runs what may run here, until the input ends or another goroutine has taken over.
-func (s *server) lead(ctx context.Context, l *leadership, ended chan<- error) {
+func (s *server) lead(ctx context.Context, t *turn) {
 	for {
 		frame, err := s.conn.Read(ctx)
-		term := l.leave()
 		var bad *transport.FrameError
 		switch {
 		case errors.As(err, &bad):
-			s.refuse(ctx, &jsonrpc.FrameError{Code: jsonrpc.CodeInvalidRequest, Offset: -1, Text: bad.Text})
+			s.refuse(ctx, &jsonrpc.FrameError{Code: jsonrpc.CodeInvalidRequest, Offset: -1, Text: bad.Text}, t)
 		case err != nil:
-			ended <- err
+			s.ended <- err
 			return
 		case jsonrpc.IsBatch(frame):
-			s.takeBatch(ctx, frame)
+			s.takeBatch(ctx, frame, t)
 		default:
-			s.take(ctx, frame)
+			s.take(ctx, frame, t)
 		}
-		if !l.back(term) {
+		if !t.back() {
 			return
 		}
 	}
 }
 
 // take judges one frame and hands it over, or answers why not.
-func (s *server) take(ctx context.Context, frame []byte) {
+func (s *server) take(ctx context.Context, frame []byte, t *turn) {
 	m, err := jsonrpc.Decode(frame, negotiate.Lift)
 	if err != nil {
-		s.refuse(ctx, err)
+		s.refuse(ctx, err, t)
 		return
 	}
-	s.hand(ctx, m, s)
+	s.hand(ctx, m, s, t)
 }
 
 // back is where the answer of a message goes: the pipe itself, or the array it came in.
@@ -119,11 +152,14 @@ type back interface {
 	drop()
 }
 
-// hand classifies a message and delivers it.
-func (s *server) hand(ctx context.Context, m *jsonrpc.Message, to back) {
+// hand classifies a message and delivers it. The turn is nil for an element of an array.
+func (s *server) hand(ctx context.Context, m *jsonrpc.Message, to back, t *turn) {
 	route := s.set.ClassifyFrame(m, s.peer.Codec())
 	switch {
 	case route.Refusal != nil:
+		if t != nil {
+			t.leave()
+		}
 		if m.Kind() == jsonrpc.KindRequest {
 			s.report(to.answer(ctx, refusalFrame(route, m.ID)))
 			return
@@ -132,6 +168,8 @@ func (s *server) hand(ctx context.Context, m *jsonrpc.Message, to back) {
 	case route.Kind == negotiate.Drop:
 		s.opts.OnError(fmt.Errorf("dropped a %s (%s) that belongs to no handshake", m.Kind(), m.Method))
 		to.drop()
+	case t != nil:
+		s.recv.Deliver(ctx, &single{exchange{message: m, codec: route.Codec, server: s, to: to}, t})
 	default:
 		s.recv.Deliver(ctx, &exchange{message: m, codec: route.Codec, server: s, to: to})
 	}
@@ -146,7 +184,8 @@ func refusalFrame(route negotiate.Route, id jsonrpc.ID) []byte {
 }
 
 // refuse answers a frame that is no message. The next frame is read as usual.
-func (s *server) refuse(ctx context.Context, err error) {
+func (s *server) refuse(ctx context.Context, err error, t *turn) {
+	t.leave()
 	fe := &jsonrpc.FrameError{Code: jsonrpc.CodeParse, Text: err.Error(), Offset: -1}
 	errors.As(err, &fe)
 	s.report(s.answer(ctx, jsonrpc.AppendError(nil, fe.ID, &jsonrpc.Error{Code: fe.Code, Message: fe.Error()})))
@@ -158,11 +197,23 @@ func (s *server) report(err error) {
 	}
 }
 
-func (s *server) answer(ctx context.Context, frame []byte) error { return s.conn.Write(ctx, frame) }
+func (s *server) answer(ctx context.Context, frame []byte) error { return s.write(ctx, frame) }
 func (s *server) drop()                                          {}
 
 // Send carries what belongs to no exchange.
-func (s *server) Send(ctx context.Context, frame []byte) error { return s.conn.Write(ctx, frame) }
+func (s *server) Send(ctx context.Context, frame []byte) error { return s.write(ctx, frame) }
+
+// End ends Serve: the receiver has closed the peer.
+func (s *server) End() { s.cancel(errEnded) }
+
+// write writes one frame. A wire that takes no more ends Serve: nobody would hear the answers to what is still read.
+func (s *server) write(ctx context.Context, frame []byte) error {
+	err := s.conn.Write(ctx, frame)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, transport.ErrEmptyFrame) {
+		s.cancel(fmt.Errorf("write to the client: %w", err))
+	}
+	return err
+}
 
 // drain waits until what was read has been answered.
 func (s *server) drain(ctx context.Context) {
