@@ -60,7 +60,7 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 		refuse(w, status(nil, route.Refusal.Row, int64(route.Refusal.Err.Code)), jsonrpc.ID{}, route.Refusal.Err)
 		return
 	case from.session == nil && h.sessionful():
-		h.noSession(w, messages[0])
+		h.noSession(w, jsonrpc.ID{})
 		return
 	}
 	b := &batch{done: make(chan struct{})}
@@ -77,6 +77,7 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec) {
 	w, r, calls := b.w, b.r, b.left
 	if calls > 0 {
+		defer b.leave()
 		b.begin()
 	}
 	ctx := b.h.contextOf(r, from.session)
@@ -91,7 +92,6 @@ func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec)
 		return
 	}
 	<-b.done
-	b.leave()
 	if from.session != nil {
 		from.session.touch()
 	}

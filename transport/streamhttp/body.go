@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -18,7 +19,7 @@ func (h *Handler) mediaTypes(w http.ResponseWriter, r *http.Request) (form, bool
 			"the body must be JSON: send one header Content-Type: application/json"))
 		return neither, false
 	}
-	if coding := r.Header["Content-Encoding"]; len(coding) > 0 && (len(coding) > 1 || coding[0] != "identity") {
+	if coding := r.Header["Content-Encoding"]; len(coding) > 0 && (len(coding) > 1 || !strings.EqualFold(coding[0], "identity")) {
 		w.Header()["Accept-Encoding"] = []string{"identity"}
 		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
 			"bodies with a Content-Encoding are not taken; send the JSON as it is"))

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -167,8 +168,8 @@ func refuse(w http.ResponseWriter, code int, id jsonrpc.ID, err *mcp.Error) {
 func respond(w http.ResponseWriter, code int, frame []byte) {
 	header := w.Header()
 	header["Content-Type"] = jsonType
-	const net = 2 << 10 // below this net/http finds the length itself; above it the answer would be chunked
-	if len(frame) >= net {
+	const short = 2 << 10 // below this net/http finds the length itself; above it the answer would be chunked
+	if len(frame) >= short {
 		header["Content-Length"] = []string{strconv.Itoa(len(frame))}
 	}
 	if code != http.StatusOK {
@@ -179,7 +180,7 @@ func respond(w http.ResponseWriter, code int, frame []byte) {
 
 // writeBy sets the limit within which a write must be over. A writer that knows no deadlines has its own limits.
 func (h *Handler) writeBy(rc *http.ResponseController, limit time.Duration) {
-	if err := rc.SetWriteDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := rc.SetWriteDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) && !errors.Is(err, net.ErrClosed) {
 		h.opts.OnError(err)
 	}
 }

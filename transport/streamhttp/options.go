@@ -41,7 +41,7 @@ type Options struct {
 	MaxStreams   int           // GET streams of one session; 0 means 16, negative no bound
 	UpgradeAfter time.Duration // how long an answer may take before it becomes a stream; 0 means 10 s, negative never
 	KeepAlive    time.Duration // between comments on open streams; 0 means 15 s, negative none
-	BodyTimeout  time.Duration // for reading one body; 0 means 30 s, negative no limit
+	BodyTimeout  time.Duration // for reading one body, in place of http.Server.ReadTimeout; 0 means 30 s, negative no limit
 	WriteTimeout time.Duration // for one write to a client that does not read; 0 means 30 s
 	IdleTimeout  time.Duration // ends a session that is not used; 0 means 30 min, negative never
 

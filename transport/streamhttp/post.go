@@ -67,17 +67,14 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request, x *exchange) boo
 	case route.Opening && h.sessionful():
 		return h.open(w, x)
 	case route.Kind == negotiate.Legacy && !route.Opening && x.session == nil && h.sessionful():
-		h.noSession(w, m)
+		h.noSession(w, m.ID)
 		return false
 	}
 	return true
 }
 
-func (h *Handler) noSession(w http.ResponseWriter, m *jsonrpc.Message) {
-	var id jsonrpc.ID
-	if m.Kind() == jsonrpc.KindRequest {
-		id = m.ID
-	}
+// noSession refuses a legacy message outside any session; only a request that stands alone has an id to name.
+func (h *Handler) noSession(w http.ResponseWriter, id jsonrpc.ID) {
 	refuse(w, http.StatusBadRequest, id, mcp.Errorf(mcp.CodeInvalidRequest,
 		"the header Mcp-Session-Id is missing; send initialize first, then its session id with every request"))
 }
@@ -133,9 +130,9 @@ func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
 		x.long = true
 		ctx, x.cancel = context.WithCancel(ctx)
 	}
+	defer x.leave() // also when the receiver panics: nothing may touch w afterwards
 	x.begin()
 	h.recv.Receive(ctx, x)
-	x.leave()
 	if x.session != nil {
 		x.session.touch()
 	}

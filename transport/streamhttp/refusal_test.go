@@ -67,6 +67,7 @@ func TestRefusals(t *testing.T) {
 		{"no Mcp-Name", "POST", call, head(now, method("tools/call")), 400, -32020, "Mcp-Name"},
 		{"other Mcp-Name", "POST", call, head(now, method("tools/call"), [2]string{"Mcp-Name", "other"}), 400, -32020, "Mcp-Name"},
 		{"legacy without session", "POST", legacyList, nil, 400, -32600, "Mcp-Session-Id"},
+		{"array without session", "POST", "[" + legacyList + "]", nil, 400, -32600, `{"jsonrpc":"2.0","error"`},
 		{"notification without session", "POST", notice, nil, 400, -32600, "Mcp-Session-Id"},
 		{"old header, no session", "POST", legacyList, head(version("1999-01-01")), 400, -32600, ""},
 		{"unknown session", "POST", legacyList, head([2]string{"Mcp-Session-Id", "nope"}), 404, -32600, "initialize"},
