@@ -35,6 +35,7 @@ func TestOutputs(t *testing.T) {
 		legacy   string // "" for the same
 	}{
 		{"string", returning("hi <b>"), text("hi <b>") + `}`, ""},
+		{"no UTF-8", returning("a\xff\n\x00"), text(`a`+"\uFFFD"+`\n\u0000`) + `}`, ""},
 		{"one block", returning[mcp.Content](mcp.Text("a")), text("a") + `}`, ""},
 		{"no block", returning[mcp.Content](nil), `{"content":[]}`, ""},
 		{"blocks", returning([]mcp.Content{mcp.Text("a"), mcp.Image("image/png", []byte("x"))}),

@@ -23,6 +23,14 @@ type Request struct {
 	mu   sync.Mutex
 	last float64 // the progress sent so far
 	told bool
+
+	outcome era.Outcome // of a tool call: one allocation for both
+}
+
+// answer makes the outcome of a tool call.
+func (r *Request) answer(result json.RawMessage, plain, wrap bool) *era.Outcome {
+	r.outcome = era.Outcome{Result: result, Plain: plain, WrapOutput: wrap}
+	return &r.outcome
 }
 
 // Method returns the method's name.

@@ -23,8 +23,16 @@ type tool struct {
 	output  *schema.Schema // nil when none is advertised
 	wrap    bool           // the output root is no object
 	mirrors []schema.HeaderParam
-	call    ToolHandler
+	call    func(ctx context.Context, req *Request) (output, error)
 	pace    *engine.Pace
+}
+
+// output is what a tool's function has returned. A text is carried as it is: most tools return one, and a whole result
+// around it would cost four allocations.
+type output struct {
+	result *mcp.CallToolResult
+	text   string // when isText
+	isText bool
 }
 
 func (t *tool) key() string           { return t.tool.Name }
@@ -40,19 +48,26 @@ type ToolHandler func(ctx context.Context, req *Request) (*mcp.CallToolResult, e
 // It fails when a schema cannot be compiled, the root of the input schema is no object, it marks parameters for headers
 // wrongly, or the name breaks the rule and Options.StrictNames is set.
 func (s *Server) AddRawTool(t mcp.Tool, h ToolHandler) error {
-	entry, err := s.newTool(t, h)
+	if h == nil {
+		return fmt.Errorf("tool %q: the handler is nil", t.Name)
+	}
+	return s.addTool(t, func(ctx context.Context, req *Request) (output, error) {
+		result, err := h(ctx, req)
+		return output{result: result}, err
+	})
+}
+
+func (s *Server) addTool(t mcp.Tool, call func(context.Context, *Request) (output, error)) error {
+	entry, err := s.newTool(t)
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", t.Name, err)
 	}
-	entry.pace = engine.Slow()
+	entry.call, entry.pace = call, engine.Slow()
 	s.reg.tools.put(entry)
 	return nil
 }
 
-func (s *Server) newTool(t mcp.Tool, h ToolHandler) (*tool, error) {
-	if h == nil {
-		return nil, errors.New("the handler is nil")
-	}
+func (s *Server) newTool(t mcp.Tool) (*tool, error) {
 	if t.Name == "" {
 		return nil, errors.New("a tool needs a name")
 	}
@@ -68,7 +83,7 @@ func (s *Server) newTool(t mcp.Tool, h ToolHandler) (*tool, error) {
 	if !schema.RootIsObject(t.InputSchema) {
 		return nil, errors.New(`the root of the input schema must have "type": "object"`)
 	}
-	entry := &tool{tool: t, call: h}
+	entry := &tool{tool: t}
 	var err error
 	if entry.input, err = schema.Compile(t.InputSchema, schema.Options{}); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
@@ -121,11 +136,14 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 	if err := entry.input.Validate(args); err != nil {
 		return s.badInput(r, entry, err)
 	}
-	result, err := entry.call(ctx, r)
-	if err != nil {
+	out, err := entry.call(ctx, r)
+	switch {
+	case err != nil:
 		return s.toolFailure(r, entry, err)
+	case out.isText:
+		return r.answer(appendText(make([]byte, 0, len(out.text)+64), out.text), true, false)
 	}
-	return s.toolResult(r, entry, result)
+	return s.toolResult(r, entry, out.result)
 }
 
 // findTool looks a tool up by its raw name without making a string of it where it has no escapes.
@@ -201,7 +219,13 @@ func (s *Server) encodeToolResult(r *Request, result *mcp.CallToolResult, wrap b
 		return s.failure(r, fmt.Errorf("encode the result: %v", err))
 	}
 	plain := result.StructuredContent == nil && result.Meta == nil && result.Extra == nil
-	return &era.Outcome{Result: raw, Plain: plain, WrapOutput: wrap}
+	return r.answer(raw, plain, wrap)
+}
+
+// appendText appends a result of one text block.
+func appendText(dst []byte, text string) []byte {
+	dst = append(dst, `{"content":[{"type":"text","text":`...)
+	return append(jsonrpc.AppendString(dst, text), "}]}"...)
 }
 
 // text unquotes a raw JSON string; "" for anything else.

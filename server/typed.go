@@ -38,20 +38,25 @@ func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 	if err != nil {
 		return fmt.Errorf("tool %q: input: %w", t.Name, err)
 	}
-	output, err := outputFor(reflect.TypeFor[Out](), &t)
+	encode, err := outputFor(reflect.TypeFor[Out](), &t)
 	if err != nil {
 		return fmt.Errorf("tool %q: output: %w", t.Name, err)
 	}
-	return s.AddRawTool(t, func(ctx context.Context, req *Request) (*mcp.CallToolResult, error) {
+	isText := reflect.TypeFor[Out]() == reflect.TypeFor[string]() && t.OutputSchema == nil
+	return s.addTool(t, func(ctx context.Context, req *Request) (output, error) {
 		in, err := schema.Decode[In](input, req.Arguments())
 		if err != nil {
-			return nil, &misfitError{err}
+			return output{}, &misfitError{err}
 		}
 		out, err := fn(ctx, req, in)
 		if err != nil {
-			return nil, err
+			return output{}, err
 		}
-		return output(out)
+		if text, ok := any(out).(string); ok && isText {
+			return output{text: text, isText: true}, nil
+		}
+		result, err := encode(out)
+		return output{result: result}, err
 	})
 }
 
