@@ -3,10 +3,12 @@ package upstream
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os/exec"
 	"strings"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/transport/stdio"
 )
@@ -34,6 +36,14 @@ func Reason(s manager.Server, err error) string {
 	var start *stdio.StartError
 	if errors.As(err, &start) && errors.Is(err, exec.ErrNotFound) {
 		return fmt.Sprintf("the program %q was not found in PATH", start.Path)
+	}
+	var auth *client.AuthError
+	if errors.As(err, &auth) {
+		return fmt.Sprintf("HTTP status %d: the server wants authorization; give it credentials, for example under \"headers\"", auth.Status)
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return mask(s, dial.Error())
 	}
 	text := err.Error()
 	if _, rest, ok := strings.Cut(text, "connect to "+dialName(s)+": "); ok {
@@ -63,7 +73,11 @@ func dialName(s manager.Server) string {
 	if s.Transport == manager.Stdio {
 		return fmt.Sprintf("%q", strings.Join(append([]string{s.Command}, s.Args...), " "))
 	}
-	return s.URL
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" {
+		return "the server"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // mask takes the values of the entry out of a text, and its line breaks.

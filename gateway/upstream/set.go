@@ -60,8 +60,8 @@ func (o Options) withDefaults() Options {
 // Set holds all configured servers. Its methods may be called concurrently.
 type Set struct {
 	opts   Options
-	order  []*server
-	byName map[string]*server
+	order  []*upstream
+	byName map[string]*upstream
 
 	once   sync.Once
 	cancel context.CancelFunc
@@ -71,13 +71,13 @@ type Set struct {
 
 // New makes a Set. Disabled servers take no part. Nothing is connected before Start.
 func New(servers []manager.Server, opts Options) *Set {
-	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*server)}
+	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, entry := range servers {
 		if entry.Disabled {
 			continue
 		}
-		u := newServer(s, entry)
+		u := newUpstream(s, entry)
 		s.order = append(s.order, u)
 		s.byName[entry.Name] = u
 	}

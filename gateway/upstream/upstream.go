@@ -11,8 +11,8 @@ import (
 	"github.com/rialto-mcp/rialto/manager"
 )
 
-// server is one configured server. Its loop is the only writer of status, connection and lists.
-type server struct {
+// upstream is one configured server. Its loop is the only writer of status, connection and lists.
+type upstream struct {
 	set   *Set
 	entry manager.Server
 	tried chan struct{} // closed after the first try
@@ -32,22 +32,22 @@ type loss struct {
 	err  error
 }
 
-func newServer(set *Set, entry manager.Server) *server {
-	return &server{
+func newUpstream(set *Set, entry manager.Server) *upstream {
+	return &upstream{
 		set: set, entry: entry,
 		tried: make(chan struct{}), lost: make(chan loss, 1), moved: make(chan struct{}),
 		status: Status{Name: entry.Name, State: Connecting}, lists: &Lists{},
 	}
 }
 
-func (u *server) snapshot() Snapshot {
+func (u *upstream) snapshot() Snapshot {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return Snapshot{u.status, u.lists}
 }
 
 // connection gives the live connection, or *DownError.
-func (u *server) connection() (Conn, error) {
+func (u *upstream) connection() (Conn, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.conn == nil {
@@ -61,7 +61,7 @@ func (u *server) connection() (Conn, error) {
 }
 
 // doubt tells the loop of a call that failed, and whether the connection is given up for it.
-func (u *server) doubt(conn Conn, err error) bool {
+func (u *upstream) doubt(conn Conn, err error) bool {
 	if !isLoss(err) {
 		return false
 	}
@@ -73,7 +73,7 @@ func (u *server) doubt(conn Conn, err error) bool {
 }
 
 // replaced waits for a connection other than old, or for the failure to make one.
-func (u *server) replaced(ctx context.Context, old Conn) (Conn, error) {
+func (u *upstream) replaced(ctx context.Context, old Conn) (Conn, error) {
 	for {
 		u.mu.Lock()
 		conn, state, reason, moved := u.conn, u.status.State, u.status.Reason, u.moved
@@ -95,7 +95,7 @@ func (u *server) replaced(ctx context.Context, old Conn) (Conn, error) {
 }
 
 // run keeps the server connected until ctx ends.
-func (u *server) run(ctx context.Context) {
+func (u *upstream) run(ctx context.Context) {
 	defer u.firstTry()
 	failures := 0
 	immediate := false
@@ -129,7 +129,7 @@ func (u *server) run(ctx context.Context) {
 }
 
 // open makes a connection and reads all lists. changed gathers the notices that come from then on.
-func (u *server) open(ctx context.Context) (Conn, *Lists, *notices, error) {
+func (u *upstream) open(ctx context.Context) (Conn, *Lists, *notices, error) {
 	limit := u.set.opts.ConnectTimeout
 	dialing, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not connected within %s", limit))
 	defer cancel()
@@ -147,7 +147,7 @@ func (u *server) open(ctx context.Context) (Conn, *Lists, *notices, error) {
 	return conn, lists, changed, nil
 }
 
-func (u *server) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists) (*Lists, error) {
+func (u *upstream) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists) (*Lists, error) {
 	limit := u.set.opts.ListTimeout
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("its lists were not complete within %s", limit))
 	defer cancel()
@@ -159,7 +159,7 @@ func (u *server) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists) 
 }
 
 // watch keeps the lists fresh until the connection ends, and says why it did.
-func (u *server) watch(ctx context.Context, conn Conn, changed *notices) error {
+func (u *upstream) watch(ctx context.Context, conn Conn, changed *notices) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -180,7 +180,7 @@ func (u *server) watch(ctx context.Context, conn Conn, changed *notices) error {
 }
 
 // refresh reads the lists that were said to have changed. When that fails the old ones stay.
-func (u *server) refresh(ctx context.Context, conn Conn, changed *notices) {
+func (u *upstream) refresh(ctx context.Context, conn Conn, changed *notices) {
 	old := u.snapshot()
 	lists, err := u.fetch(ctx, conn, changed.take(), old.Lists)
 	if err != nil {
@@ -200,13 +200,13 @@ func (u *server) refresh(ctx context.Context, conn Conn, changed *notices) {
 }
 
 // ready takes up a new connection.
-func (u *server) ready(conn Conn, lists *Lists, took time.Duration) {
+func (u *upstream) ready(conn Conn, lists *Lists, took time.Duration) {
 	u.move(conn, Status{State: Ready, Version: conn.Version(), Took: took, Counts: countsOf(lists)}, lists)
 	u.firstTry()
 }
 
 // rest reports a failure and waits until the next try. It answers false when there is none.
-func (u *server) rest(ctx context.Context, err error, failures int) bool {
+func (u *upstream) rest(ctx context.Context, err error, failures int) bool {
 	status := Status{State: Failed, Reason: u.reason(err)}
 	var final *UnsupportedError
 	if !errors.As(err, &final) {
@@ -235,7 +235,7 @@ func (u *server) rest(ctx context.Context, err error, failures int) bool {
 }
 
 // move changes the state; nil lists leave those that are there.
-func (u *server) move(conn Conn, status Status, lists *Lists) {
+func (u *upstream) move(conn Conn, status Status, lists *Lists) {
 	status.Name = u.entry.Name
 	u.mu.Lock()
 	differs := lists != nil && changes(u.lists, lists) != 0
@@ -255,7 +255,7 @@ func (u *server) move(conn Conn, status Status, lists *Lists) {
 	}
 }
 
-func (u *server) firstTry() {
+func (u *upstream) firstTry() {
 	select {
 	case <-u.tried:
 	default:
@@ -263,14 +263,14 @@ func (u *server) firstTry() {
 	}
 }
 
-func (u *server) close(conn Conn) {
+func (u *upstream) close(conn Conn) {
 	if err := conn.Close(); err != nil {
 		u.warn("closing the connection: " + u.reason(err))
 	}
 }
 
-func (u *server) reason(err error) string { return Reason(u.entry, err) }
+func (u *upstream) reason(err error) string { return Reason(u.entry, err) }
 
-func (u *server) warn(text string) {
+func (u *upstream) warn(text string) {
 	u.set.opts.Logger.Warn(text, slog.String("server", u.entry.Name))
 }
