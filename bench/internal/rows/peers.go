@@ -35,6 +35,7 @@ func Peers() []Peer {
 			client: &echo.Dialer{HTTP: gosdk.DialHTTP, Stdio: gosdk.DialStdio}},
 		{Name: mcpgoName, server: "server/mcpgo", handler: mcpgo.Handler,
 			client: &echo.Dialer{HTTP: mcpgo.DialHTTP, Stdio: mcpgo.DialStdio}},
-		{Name: rialtoName, server: "server", handler: rialto.Handler},
+		{Name: rialtoName, server: "server", handler: rialto.Handler,
+			client: &echo.Dialer{HTTP: rialto.DialHTTP, Stdio: rialto.DialStdio}},
 	}
 }
