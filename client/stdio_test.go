@@ -1,0 +1,154 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport/stdio"
+)
+
+// childVar makes the test binary play a server process.
+const childVar = "CLIENT_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(childVar)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	children[name]()
+}
+
+var children = map[string]func(){
+	"modern": func() { child(modern(nil)) },
+	"silent": func() { child(script{"initialize": initialized("2025-11-25")}) },
+	"dies": func() { // on anything but initialize, as some servers do
+		child(script{
+			"initialize": initialized("2025-11-25"),
+			"server/discover": func(*peer, *jsonrpc.Message) {
+				fmt.Fprintln(os.Stderr, "unexpected message")
+				os.Exit(1)
+			},
+		})
+	},
+	"exits": func() {
+		fmt.Fprintln(os.Stderr, "cannot find module 'x'")
+		os.Exit(3)
+	},
+	"crashes": func() {
+		child(with(modern(nil), script{"tools/call": func(*peer, *jsonrpc.Message) {
+			fmt.Fprintln(os.Stderr, "out of memory")
+			os.Exit(9)
+		}}))
+	},
+}
+
+// child plays a script over the process's own input and output, and notes its start in a file.
+func child(s script) {
+	if log, err := os.OpenFile(os.Getenv("STARTS"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
+		fmt.Fprintln(log, "start")
+		log.Close()
+	}
+	p := &peer{conn: stdio.Open(os.Stdin, os.Stdout, stdio.Options{})}
+	for {
+		frame, err := p.conn.Read(context.Background())
+		if err != nil {
+			return
+		}
+		m, err := jsonrpc.Decode(frame, nil)
+		if err != nil {
+			panic(err)
+		}
+		if react := s[m.Method]; react != nil {
+			react(p, m)
+		}
+	}
+}
+
+func command(t *testing.T, name string) (cmd client.Command, starts func() int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "starts")
+	cmd = client.Command{Path: self, Env: []string{childVar + "=" + name, "STARTS=" + file}}
+	return cmd, func() int {
+		data, _ := os.ReadFile(file) // no file, no start
+		return strings.Count(string(data), "start")
+	}
+}
+
+func TestStdioOpening(t *testing.T) {
+	noLeak(t)
+	for name, tc := range map[string]struct {
+		want   string
+		starts int
+	}{
+		"modern": {"2026-07-28", 1},
+		"silent": {"2025-11-25", 1},
+		"dies":   {"2025-11-25", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, starts := command(t, name)
+			c, err := client.DialStdio(t.Context(), cmd, client.Options{ProbeTimeout: 1500 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.ProtocolVersion() != tc.want || starts() != tc.starts {
+				t.Errorf("revision %s after %d starts", c.ProtocolVersion(), starts())
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			if tc.starts == 1 {
+				return
+			}
+			verdict := c.Verdict() // kept, it saves the second start
+			c, err = client.DialStdio(t.Context(), cmd, client.Options{Verdict: &verdict})
+			if err != nil || starts() != 3 {
+				t.Fatalf("%v after %d starts", err, starts())
+			}
+			c.Close()
+		})
+	}
+}
+
+func TestStdioExit(t *testing.T) {
+	noLeak(t)
+	cmd, _ := command(t, "exits")
+	start := time.Now()
+	_, err := client.DialStdio(t.Context(), cmd, client.Options{})
+	var exit *stdio.ExitError
+	if !errors.As(err, &exit) || exit.Code != 3 || !strings.Contains(err.Error(), "cannot find module 'x'") || time.Since(start) > 3*time.Second {
+		t.Errorf("after %s: %v", time.Since(start), err)
+	}
+	var missing *stdio.StartError
+	if _, err := client.DialStdio(t.Context(), client.Command{Path: "no-such-program"}, client.Options{}); !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStdioCrash(t *testing.T) {
+	noLeak(t)
+	cmd, _ := command(t, "crashes")
+	c, err := client.DialStdio(t.Context(), cmd, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.CallTool(t.Context(), "x", nil)
+	var exit *stdio.ExitError
+	if !errors.Is(err, mcp.CodeConnectionClosed) || !errors.As(err, &exit) || exit.Code != 9 || !strings.Contains(err.Error(), "out of memory") {
+		t.Errorf("got %v", err)
+	}
+	<-c.Done()
+}
