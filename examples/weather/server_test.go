@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,62 +8,54 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/mcptest"
 	"github.com/rialto-mcp/rialto/server"
-	"github.com/rialto-mcp/rialto/transport"
 )
 
 // eras are the two ways in which the same server is spoken to.
 var eras = map[string]client.Mode{"legacy": client.Legacy, "modern": client.Modern}
 
-// dial connects a client to the server inside the process. Both end with the test.
-func dial(t *testing.T, s *server.Server, opts client.Options) *client.Client {
-	t.Helper()
-	ours, theirs := transport.Pair(0)
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(context.WithoutCancel(t.Context()), theirs) }() // ends when the client closes
-	c, err := client.Connect(t.Context(), ours, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(c.Close(), <-served); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-// TestForecast runs in a bubble, so the stations take no time.
+// TestForecast runs over every wire, in both eras: one test, every way in.
 func TestForecast(t *testing.T) {
-	for name, mode := range eras {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := dial(t, newServer(server.Options{}), client.Options{Mode: mode})
-				var told []string
-				result, err := c.CallTool(t.Context(), "forecast", Query{City: "Lisbon", Days: 2}, client.CallOptions{
-					OnProgress: func(p mcp.ProgressParams) { told = append(told, p.Message) },
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := `{"city":"Lisbon","days":[{"sky":"Sun","high":24},{"sky":"Sun","high":25}]}`
-				if string(result.StructuredContent) != want || result.Text() != want {
-					t.Errorf("the forecast is %s and says %q", result.StructuredContent, result.Text())
-				}
-				if !slices.Equal(told, []string{"day 1 of 2", "day 2 of 2"}) {
-					t.Errorf("progress was %q", told)
-				}
+	for _, wire := range mcptest.Wires() {
+		t.Run(wire.Name, func(t *testing.T) {
+			c := wire.Dial(t, newServer(server.Options{}))
+			var told []string
+			result, err := c.CallTool(t.Context(), "forecast", Query{City: "Lisbon", Days: 2}, client.CallOptions{
+				OnProgress: func(p mcp.ProgressParams) { told = append(told, p.Message) },
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `{"city":"Lisbon","days":[{"sky":"Sun","high":24},{"sky":"Sun","high":25}]}`
+			if string(result.StructuredContent) != want || result.Text() != want {
+				t.Errorf("the forecast is %s and says %q", result.StructuredContent, result.Text())
+			}
+			if !slices.Equal(told, []string{"day 1 of 2", "day 2 of 2"}) {
+				t.Errorf("progress was %q", told)
+			}
 		})
 	}
 }
 
+// TestSlowStation runs in a bubble, where time passes as soon as everybody waits.
+func TestSlowStation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := mcptest.Pair(t, newServer(server.Options{}))
+		_, err := c.CallTool(t.Context(), "forecast", Query{City: "Lisbon"}, client.CallOptions{Timeout: 30 * time.Millisecond})
+		if !errors.Is(err, mcp.CodeRequestTimeout) { // the second of three answers comes after 40 ms
+			t.Errorf("got %v, want a timeout", err)
+		}
+	})
+}
+
 // Arguments that break the schema never reach the function; a city it does not know is a failure with words to act on.
 func TestForecastRefuses(t *testing.T) {
-	c := dial(t, newServer(server.Options{}), client.Options{})
+	c := mcptest.Pair(t, newServer(server.Options{}))
 	for args, want := range map[string]string{
 		`{"town":"Bergen"}`:            `misses "city"`,
 		`{"city":"Atlantis"}`:          "try one of Bergen, Lisbon, Nairobi",
@@ -88,7 +79,7 @@ func TestLog(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", level), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var said []string
-					c := dial(t, newServer(server.Options{}), client.Options{Mode: mode, LogLevel: level,
+					c := mcptest.Pair(t, newServer(server.Options{}), client.Options{Mode: mode, LogLevel: level,
 						OnLog: func(m mcp.LoggingMessageParams) { said = append(said, string(m.Data)) }})
 					if _, err := c.CallTool(t.Context(), "forecast", Query{City: "Bergen"}); err != nil {
 						t.Fatal(err)
@@ -109,7 +100,7 @@ func TestLog(t *testing.T) {
 func TestNow(t *testing.T) {
 	for name, mode := range eras {
 		t.Run(name, func(t *testing.T) {
-			c := dial(t, newServer(server.Options{}), client.Options{Mode: mode})
+			c := mcptest.Pair(t, newServer(server.Options{}), client.Options{Mode: mode})
 			result, err := c.ReadResource(t.Context(), "weather://Nairobi/now")
 			if err != nil {
 				t.Fatal(err)
@@ -125,7 +116,7 @@ func TestNow(t *testing.T) {
 }
 
 func TestPack(t *testing.T) {
-	c := dial(t, newServer(server.Options{}), client.Options{})
+	c := mcptest.Pair(t, newServer(server.Options{}))
 	prompt, err := c.GetPrompt(t.Context(), "pack", map[string]string{"city": "Bergen"})
 	if err != nil {
 		t.Fatal(err)
