@@ -69,10 +69,13 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 	stop := w.bound(cancel)
 	defer stop()
 	outcome, err := p.exchange(callCtx, via, w)
+	abandoned := err != nil && callCtx.Err() != nil && w.unanswered()
+	if abandoned {
+		p.giveUp(w.out.ID) // first, so that no late answer falls between
+	}
 	p.forgetPending(w)
-	if err != nil && callCtx.Err() != nil && w.unanswered() {
+	if abandoned {
 		err = context.Cause(callCtx)
-		p.giveUp(w.out.ID)
 		p.abandon(ctx, via, w, err)
 	}
 	return outcome, err
@@ -342,9 +345,8 @@ func (p *Peer) byToken(token []byte) *pending {
 func (w *pending) bound(cancel context.CancelCauseFunc) (stop func()) {
 	var total *time.Timer
 	if d := w.opts.Timeout; d > 0 {
-		timeout := timeoutError(w.out.Method, d)
 		w.mu.Lock()
-		w.timer = time.AfterFunc(d, func() { cancel(timeout) })
+		w.timer = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
 		w.mu.Unlock()
 	}
 	if d := w.opts.Total; d > 0 && (w.opts.Timeout == 0 || d < w.opts.Timeout || w.opts.ResetOnProgress) {
