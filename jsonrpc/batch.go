@@ -52,9 +52,9 @@ func SplitBatch(frame []byte, limit int) ([]json.RawMessage, error) {
 	}
 	switch {
 	case count == 0:
-		return nil, &FrameError{Code: CodeInvalidRequest, Offset: 0, Text: "an empty array of messages"}
+		return nil, &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: "an empty array of messages"}
 	case count > limit:
-		return nil, &FrameError{Code: CodeInvalidRequest, Offset: 0, Text: fmt.Sprintf("%d messages in one array; the limit is %d", count, limit)}
+		return nil, &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: fmt.Sprintf("%d messages in one array; the limit is %d", count, limit)}
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -104,6 +105,11 @@ type world struct {
 func serve(t testing.TB, h engine.Handler, opts engine.Options) *world {
 	t.Helper()
 	near, far := transport.Pair(4096)
+	return serveOn(t, near, far, h, opts)
+}
+
+func serveOn(t testing.TB, near, far transport.Conn, h engine.Handler, opts engine.Options) *world {
+	t.Helper()
 	w := &world{t: t, client: near, faults: &faults{}, ended: make(chan error, 1)}
 	opts.OnError = w.faults.add
 	w.engine = engine.New(h, opts)
@@ -127,7 +133,12 @@ func (w *world) send(frames ...string) {
 // next reads the next frame, or "" when none comes within a second.
 func (w *world) next() string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	return w.nextWithin(time.Second)
+}
+
+func (w *world) nextWithin(d time.Duration) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	frame, err := w.client.Read(ctx)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -140,6 +151,18 @@ func (w *world) want(frames ...string) {
 	w.t.Helper()
 	for _, want := range frames {
 		if got := w.next(); got != want {
+			w.t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// wantAll is want for messages whose members may come in another order than the tests write them in.
+func (w *world) wantAll(frames ...string) {
+	w.t.Helper()
+	for _, want := range frames {
+		got := w.next()
+		var a, b any
+		if json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
 			w.t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
