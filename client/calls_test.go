@@ -346,6 +346,42 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// Any hook may close the client, whoever calls it.
+func TestHooksMayClose(t *testing.T) {
+	const stray = `{"jsonrpc":"2.0","id":99,"result":{}}`
+	for name, frame := range map[string]string{
+		"OnError, stray frame":  `no JSON`,
+		"OnError, stray answer": stray,
+		"OnNotification":        `{"jsonrpc":"2.0","method":"notifications/x"}`,
+		"OnLog":                 `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`,
+		"OnRequest":             `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn, p := play(legacy(nil))
+				defer p.conn.Close()
+				var c *client.Client
+				hook := func() { c.Close() }
+				c = connect(t, conn, client.Options{
+					OnError:        func(error) { hook() },
+					OnNotification: func(context.Context, string, json.RawMessage) { hook() },
+					OnLog:          func(mcp.LoggingMessageParams) { hook() },
+					OnRequest: func(context.Context, *client.IncomingRequest) (json.RawMessage, error) {
+						hook()
+						return nil, nil
+					},
+				})
+				p.write(&jsonrpc.Message{}, frame)
+				select {
+				case <-c.Done():
+				case <-time.After(time.Minute):
+					t.Error("not closed")
+				}
+			})
+		})
+	}
+}
+
 func TestServerGoes(t *testing.T) {
 	eras(t, script{"tools/call": func(p *peer, _ *jsonrpc.Message) { p.conn.Close() }}, func(t *testing.T, era string, conn transport.Conn, p *peer) {
 		c := connect(t, conn, client.Options{})

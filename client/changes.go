@@ -27,7 +27,7 @@ func (c *Client) OnResourcesChange(f func()) (stop func()) {
 }
 
 func (c *Client) watch(method string, f func()) (stop func()) {
-	w := &watch{method: method, f: f, failed: c.opts.OnError}
+	w := &watch{method: method, f: f, failed: c.faults.report}
 	c.watches.add(w)
 	c.tune()
 	return func() {

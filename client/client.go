@@ -28,6 +28,7 @@ type Client struct {
 
 	level   atomic.Value // mcp.Level asked for
 	watches watches
+	faults  reporter // of what runs in the background
 
 	life    context.Context // ends with Close: for what runs in the background
 	end     context.CancelFunc
@@ -64,13 +65,13 @@ func newClient(opts Options) (*Client, error) {
 	if opts.OnRequest != nil {
 		cfg.Vendor = func(string) bool { return true }
 	}
-	c := &Client{opts: opts, over: make(chan struct{})}
+	c := &Client{opts: opts, over: make(chan struct{}), faults: reporter{hook: opts.OnError}}
 	if c.set, err = negotiate.New(cfg); err != nil {
 		return nil, err
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.level.Store(opts.LogLevel)
-	c.engine = engine.New(handler{c}, engine.Options{CloseGrace: closeGrace, OnError: opts.OnError})
+	c.engine = engine.New(handler{c}, engine.Options{CloseGrace: closeGrace, OnError: c.faults.report})
 	return c, nil
 }
 

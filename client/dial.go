@@ -53,7 +53,7 @@ func DialStdio(ctx context.Context, command Command, opts Options) (*Client, err
 // pipe puts a wire around a Conn. child is the process at its end, if it is one.
 func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wire, error) {
 	link, peer, err := pipe.Dial(conn, c.engine, pipe.Options{
-		OnError: c.opts.OnError,
+		OnError: c.faults.report,
 		Explain: func(err error) error { return c.farewell(err, child) },
 	})
 	if err != nil {

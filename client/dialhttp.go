@@ -20,7 +20,7 @@ func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error
 	}
 	return dial(ctx, target{name: name, open: func(_ context.Context, c *Client) (*wire, error) {
 		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
-			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.opts.OnError,
+			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.faults.report,
 		})
 		if err != nil {
 			return nil, err

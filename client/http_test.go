@@ -321,4 +321,3 @@ func TestHTTPBadAddress(t *testing.T) {
 		}
 	}
 }
-

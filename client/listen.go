@@ -81,7 +81,7 @@ func (c *Client) listen(ctx context.Context, l *listen) {
 			pause = firstPause
 		}
 		if err != nil {
-			c.warn("news of changes: %w", err)
+			c.faults.report(c.named("news of changes: %w", err))
 			if isFinal(err) {
 				return
 			}

@@ -127,7 +127,7 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 			return err
 		}
 		for _, fault := range broken {
-			c.warn("left out an entry of the list: %w", fault)
+			c.opts.OnError(c.named("left out an entry of the list: %w", fault))
 		}
 		if err := decode(l.method, &era.Outcome{Result: kept}, result); err != nil {
 			return err
@@ -136,20 +136,20 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 	items, _, _ := l.open(result)
 	for i := range items {
 		if tool, ok := any(&items[i]).(*mcp.Tool); ok && !era.IsObject(tool.InputSchema) {
-			c.warn("tool %q has no input schema that is an object, got %.60s; it is taken to have no parameters", tool.Name, tool.InputSchema)
+			c.opts.OnError(c.named("tool %q has no input schema that is an object, got %.60s; it is taken to have no parameters", tool.Name, tool.InputSchema))
 			tool.InputSchema = nil
 		}
 	}
 	return nil
 }
 
-// warn reports a fault of the server that no call fails for, with the server's name.
-func (c *Client) warn(format string, args ...any) {
+// named makes an error about a fault of the server, with the server's name.
+func (c *Client) named(format string, args ...any) error {
 	name := c.greeting.Info.Name
 	if name == "" {
 		name = c.wire.name
 	}
-	c.opts.OnError(fmt.Errorf("server %s: %w", name, fmt.Errorf(format, args...)))
+	return fmt.Errorf("server %s: %w", name, fmt.Errorf(format, args...))
 }
 
 // all fetches page after page.
@@ -179,12 +179,12 @@ func (l *listing[T, R]) all(ctx context.Context, c *Client, o CallOptions) iter.
 				return
 			}
 			if cursors[*next] {
-				c.warn("%s repeats the cursor %.60q; the list is cut there", l.method, *next)
+				c.opts.OnError(c.named("%s repeats the cursor %.60q; the list is cut there", l.method, *next))
 				return
 			}
 			cursors[*next] = true
 			cursor = next
 		}
-		c.warn("%s has more than %d pages; the rest is left out", l.method, c.opts.MaxPages)
+		c.opts.OnError(c.named("%s has more than %d pages; the rest is left out", l.method, c.opts.MaxPages))
 	}
 }

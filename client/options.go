@@ -76,8 +76,8 @@ type Options struct {
 	// Nil refuses all with "method not found".
 	OnRequest func(ctx context.Context, req *IncomingRequest) (json.RawMessage, error)
 
-	// OnError takes faults that no caller sees: stray frames, broken elements of lists, a lost listen stream. Nil hands
-	// them to Logger.
+	// OnError takes faults that no caller sees: stray frames, broken elements of lists, a lost listen stream. It may be
+	// called concurrently, and may close the client. Nil hands them to Logger.
 	OnError func(error)
 
 	// Logger receives what OnError would. Nil means silence.

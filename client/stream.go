@@ -51,7 +51,7 @@ func (c *Client) Start(ctx context.Context, method string, params json.RawMessag
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Stream{
-		cancel: cancel, requests: o.Requests, failed: c.opts.OnError, ended: make(chan struct{}), wake: make(chan struct{}, 1),
+		cancel: cancel, requests: o.Requests, failed: c.faults.report, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	_, call.WantProgress = tokenOf(params)
 	call.OnNotice = s.notice
