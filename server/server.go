@@ -10,17 +10,19 @@ import (
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/internal/schema"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // Server is one Model Context Protocol server. Build it with [New].
 type Server struct {
-	info   mcp.Implementation
-	opts   Options
-	set    *negotiate.Set
-	engine *engine.Engine
-	reg    registry
-	own    engine.Pace // of what the server answers by itself
+	info    mcp.Implementation
+	opts    Options
+	set     *negotiate.Set
+	engine  *engine.Engine
+	reg     registry
+	schemas *schema.Cache // of tools, so that one that is registered anew costs little
+	own     engine.Pace   // of what the server answers by itself
 
 	completers sync.Map // completerKey -> Completer
 
@@ -40,7 +42,7 @@ func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
 	}
-	s := &Server{info: info, opts: opts}
+	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, schema.Options{})}
 	if err := opts.Cache.Check(); err != nil {
 		panic("server: the cache hint of the options: " + err.Error())
 	}

@@ -85,14 +85,14 @@ func (s *Server) newTool(t mcp.Tool) (*tool, error) {
 	}
 	entry := &tool{tool: t}
 	var err error
-	if entry.input, err = schema.Compile(t.InputSchema, schema.Options{}); err != nil {
+	if entry.input, err = s.schemas.Compile(t.InputSchema); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	if entry.mirrors, err = schema.HeaderParams(t.InputSchema); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	if t.OutputSchema != nil {
-		if entry.output, err = schema.Compile(t.OutputSchema, schema.Options{}); err != nil {
+		if entry.output, err = s.schemas.Compile(t.OutputSchema); err != nil {
 			return nil, fmt.Errorf("output schema: %w", err)
 		}
 		entry.wrap = !schema.RootIsObject(t.OutputSchema)

@@ -34,13 +34,9 @@ func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 	if fn == nil {
 		return fmt.Errorf("tool %q: the function is nil", t.Name)
 	}
-	input, err := inputCodec(reflect.TypeFor[In](), &t)
+	input, encode, err := codecsFor(reflect.TypeFor[In](), reflect.TypeFor[Out](), &t)
 	if err != nil {
-		return fmt.Errorf("tool %q: input: %w", t.Name, err)
-	}
-	encode, err := outputFor(reflect.TypeFor[Out](), &t)
-	if err != nil {
-		return fmt.Errorf("tool %q: output: %w", t.Name, err)
+		return err
 	}
 	isText := reflect.TypeFor[Out]() == reflect.TypeFor[string]() && t.OutputSchema == nil
 	return s.addTool(t, func(ctx context.Context, req *Request) (output, error) {
@@ -60,7 +56,19 @@ func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 	})
 }
 
-// inputCodec prepares the decoding of arguments and completes the tool's schema.
+// codecsFor prepares how arguments are read and results are made, and completes the tool's schemas.
+func codecsFor(in, out reflect.Type, t *mcp.Tool) (*schema.Codec, encoder, error) {
+	input, err := inputCodec(in, t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tool %q: input: %w", t.Name, err)
+	}
+	encode, err := outputFor(out, t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tool %q: output: %w", t.Name, err)
+	}
+	return input, encode, nil
+}
+
 func inputCodec(in reflect.Type, t *mcp.Tool) (*schema.Codec, error) {
 	if t.InputSchema == nil {
 		inferred, err := schema.ForInput(in)
