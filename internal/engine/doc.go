@@ -8,6 +8,11 @@
 //	binding -> Receive / Deliver -> admit (decode, register) -> run (handler, encode, answer)
 //	caller  -> Peer.Call -> register, encode, Exchange ... settle (decode) -> caller
 //
-// Goroutines: one for each request that a reader delivers, one for each peer's notification handlers while there are any,
-// and one for each cancellation on its way out. All belong to a [Peer], whose Close waits for them.
+// A request is registered under its id on the reader's goroutine, so that a cancellation behind it finds it. It gives the
+// id back before its answer goes out and its place among the running ones after that.
+//
+// Goroutines: one for each request that a reader does not run itself, one for each peer's notification handlers and one
+// for its change notices while there are any, and one for each cancellation on its way out. All are counted by their
+// [Peer], whose Close waits for them. The change notices of a stateless listen have no peer: theirs end when the box is
+// empty, each delivery within a time limit.
 package engine
