@@ -48,6 +48,7 @@ type wire struct {
 	http    bool
 	done    <-chan struct{} // closed when the wire has ended by itself; nil where nothing shows that
 	session func() string   // HTTP session id; nil where there is none
+	kill    func()          // ends a process without mercy; nil where there is none
 }
 
 // closeGrace is how long Close waits for hooks that still run, one of which may have called it.

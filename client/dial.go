@@ -46,7 +46,12 @@ func DialStdio(ctx context.Context, command Command, opts Options) (*Client, err
 		if err != nil {
 			return nil, err
 		}
-		return c.pipe(name, child, child)
+		w, err := c.pipe(name, child, child)
+		if err != nil {
+			return nil, err
+		}
+		w.kill = child.Kill
+		return w, nil
 	}}, opts)
 }
 

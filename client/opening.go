@@ -38,10 +38,22 @@ func dial(ctx context.Context, to target, opts Options) (*Client, error) {
 	}
 	o := &opener{c: c, to: to, phase: "start"}
 	if err := o.run(ctx); err != nil {
-		return nil, fmt.Errorf("connect to %s: %s: %w", to.name, o.phase, errors.Join(err, c.Close()))
+		return nil, fmt.Errorf("connect to %s: %s: %w", to.name, o.phase, errors.Join(err, c.abort()))
 	}
 	c.watchWire()
 	return c, nil
+}
+
+// mercy is how long a process may take to end after an attempt that failed: its caller may have a deadline.
+const mercy = 500 * time.Millisecond
+
+// abort closes a client whose opening has failed.
+func (c *Client) abort() error {
+	if c.wire != nil && c.wire.kill != nil {
+		timer := time.AfterFunc(mercy, c.wire.kill)
+		defer timer.Stop()
+	}
+	return c.Close()
 }
 
 // opener is one attempt to open a connection.

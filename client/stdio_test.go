@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +40,10 @@ var children = map[string]func(){
 				os.Exit(1)
 			},
 		})
+	},
+	"stubborn": func() {
+		signal.Ignore(syscall.SIGTERM)
+		time.Sleep(time.Hour)
 	},
 	"exits": func() {
 		fmt.Fprintln(os.Stderr, "cannot find module 'x'")
@@ -134,6 +140,19 @@ func TestStdioExit(t *testing.T) {
 	var missing *stdio.StartError
 	if _, err := client.DialStdio(t.Context(), client.Command{Path: "no-such-program"}, client.Options{}); !errors.As(err, &missing) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A process that neither answers nor ends when asked costs little more than the deadline.
+func TestStdioDeadline(t *testing.T) {
+	noLeak(t)
+	cmd, _ := command(t, "stubborn")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := client.DialStdio(ctx, cmd, client.Options{})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "server/discover") || time.Since(start) > 3*time.Second {
+		t.Errorf("after %s: %v", time.Since(start), err)
 	}
 }
 

@@ -189,6 +189,16 @@ func (c *Child) endGroup() {
 	}
 }
 
+// Kill ends the child's process group at once, for when there is no time for the order of Close. Close is still to be
+// called, and then returns soon.
+func (c *Child) Kill() {
+	select {
+	case <-c.done:
+	default:
+		c.group.kill()
+	}
+}
+
 // Close ends the child in order: it sends what was written, closes standard input and waits CloseWait, asks the process
 // group to terminate and waits TermWait, then kills the group. It returns when the process is gone, whoever may still
 // hold its pipes, and fails when the system does not end it or when the child did not take all that was written.
