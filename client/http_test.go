@@ -16,6 +16,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // web is a scripted server over HTTP.
@@ -124,6 +125,15 @@ func TestHTTPOpening(t *testing.T) {
 				t.Errorf("got %v after %s", err, s.sent())
 			}
 		})
+	}
+}
+
+func TestHTTPOpeningKeepsTheStatus(t *testing.T) {
+	s := serve(t, reactions{"server/discover": answer(503, "text/plain", "busy")})
+	_, err := client.DialHTTP(t.Context(), s.URL, client.Options{})
+	var status *transport.StatusError
+	if !errors.As(err, &status) || status.Status != 503 || string(status.Body) != "busy" {
+		t.Errorf("got %v", err)
 	}
 }
 

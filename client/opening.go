@@ -61,6 +61,7 @@ type opener struct {
 	c     *Client
 	to    target
 	phase string // what is being waited for, for errors
+	cause error  // why the last probe failed on the wire; nil where it was answered
 }
 
 func (o *opener) run(ctx context.Context) error {
@@ -136,6 +137,9 @@ func (o *opener) discover(ctx context.Context, revision string) (v negotiate.Ver
 		case negotiate.ProbeAgain:
 			revision, again = v.Revision, true
 		default:
+			if v.Err.Unwrap() == nil && o.cause != nil {
+				return v, false, v.Err.Because(o.cause)
+			}
 			return v, false, v.Err
 		}
 	}
@@ -165,6 +169,7 @@ func (o *opener) probe(ctx context.Context, revision string, again bool) (negoti
 		call.Timeout = o.c.opts.ProbeTimeout
 	}
 	outcome, err := w.peer.Call(ctx, w.via, opening.Greet(), call)
+	o.cause = err
 	var status *transport.StatusError
 	switch {
 	case err == nil && outcome.Err != nil:

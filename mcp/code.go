@@ -52,7 +52,7 @@ const (
 	CodeInputRoundsExceeded
 	// CodeInputHandlerMissing: the server asked for input that no handler of this side gives.
 	CodeInputHandlerMissing
-	// CodeNegotiationFailed: the two sides share no revision.
+	// CodeNegotiationFailed: the two sides share no revision, or the server could not be asked for its own.
 	CodeNegotiationFailed
 	// CodeMessageTooLarge: a message exceeds the limit of this side.
 	CodeMessageTooLarge
@@ -80,7 +80,7 @@ var codeNames = map[Code]string{
 	CodeCapabilityNotSupported: "capability not supported by the peer",
 	CodeInputRoundsExceeded:    "too many input rounds",
 	CodeInputHandlerMissing:    "no handler for the input the server asks for",
-	CodeNegotiationFailed:      "no common protocol version",
+	CodeNegotiationFailed:      "negotiation failed",
 	CodeMessageTooLarge:        "message too large",
 	CodeOverloaded:             "too many requests in flight",
 }
