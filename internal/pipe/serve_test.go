@@ -320,7 +320,7 @@ func TestEndOfInputAnswersWhatWasRead(t *testing.T) {
 		go func() { ended <- pipe.Serve(context.Background(), half, e, codecs(t, era.ServerSide), pipe.Options{}) }()
 		w := &world{t: t, client: near, faults: &faults{}, ended: ended}
 		w.send(modernCall("1", "a"), modernCall("2", "a"), modernCall("3", "a")) // one runs, two are queued
-		time.Sleep(10 * time.Millisecond) // all three have been read, by a second leader where the first one runs
+		time.Sleep(10 * time.Millisecond)                                        // all three have been read, by a second leader where the first one runs
 		close(half.over)
 		if err := <-ended; err != nil {
 			t.Error(err)
