@@ -2,13 +2,16 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // settle lets everything that was announced go out.
@@ -174,16 +177,51 @@ func TestListenLimits(t *testing.T) {
 	})
 }
 
-// Shutdown ends every listen with its result and refuses who comes later.
+// A legacy session names no more resources than a listen may.
+func TestSubscriptionLimit(t *testing.T) {
+	w := dial(t, newServer(server.Options{}), legacy)
+	for i := range 10_000 {
+		w.call("resources/subscribe", fmt.Sprintf(`"uri":"a:%d"`, i))
+	}
+	w.want("resources/subscribe", `"uri":"one:more"`, "error -32603")
+	w.want("resources/subscribe", `"uri":"a:7"`, `{}`)
+	w.want("resources/unsubscribe", `"uri":"a:7"`, `{}`)
+	w.want("resources/subscribe", `"uri":"one:more"`, `{}`)
+}
+
+// Shutdown ends every listen with its result, cancels what runs, closes the connection, and refuses who comes later.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := full(server.Options{})
+		rawTool(t, s, "wait", func(ctx context.Context, _ *server.Request) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		ours, theirs := transport.Pair(0)
+		ended := make(chan error, 1)
+		go func() { ended <- s.Serve(t.Context(), theirs) }()
 		w := dial(t, s, modern)
 		id := w.listen(`{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
-		if err := s.Shutdown(context.Background()); err != nil {
+		w.start("tools/call", `"name":"wait"`)
+		synctest.Wait()
+		if err := s.Shutdown(t.Context()); err != nil {
 			t.Errorf("Shutdown: %v", err)
 		}
 		w.Expect(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 		w.Expect(fmt.Sprintf(`{"id":%d,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}}`, id, id))
+		w.ExpectEnd()
+		if err := <-ended; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		if _, err := ours.Read(t.Context()); err != io.EOF {
+			t.Errorf("want the connection closed, got %v", err)
+		}
+		_, late := transport.Pair(0)
+		if err := s.Serve(t.Context(), late); !errors.Is(err, server.ErrShutdown) {
+			t.Errorf("want ErrShutdown for who comes later, got %v", err)
+		}
+		if got := s.Stats(); got.Listens != 0 || got.Peers != 0 {
+			t.Errorf("something is left: %+v", got)
+		}
 	})
 }

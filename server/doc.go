@@ -15,6 +15,24 @@
 //	*mcp.Error           an error with that code
 //	any other error      tools: a result with isError and the error's text; elsewhere an internal error without detail
 //
-// Everything may be added and removed while the server runs; clients that listen hear of it. All exported functions and
-// methods may be called concurrently.
+// A handler that panics is answered like one that fails without a word for the client, and the server goes on. A request
+// that its client has cancelled gets no answer.
+//
+// # Doors
+//
+//	tools       AddTool (types), RegisterTools (a value's methods), AddRawTool (given schemas, raw arguments)
+//	resources   AddResource, AddResourceTemplate; ResourceUpdated tells who subscribed
+//	prompts     AddPrompt; CompletePrompt and CompleteTemplate suggest values
+//	vendors     Handle, for methods outside the specification or of an extension
+//	relays      Options.Fallback for what nothing registered answers, Options.Catalogue for lists: raw JSON, token for token
+//
+// Everything may be added, replaced and removed while the server runs; clients that listen hear of it, once for a change
+// that comes in many parts. All exported functions and methods may be called concurrently.
+//
+// # Way of a request
+//
+// The engine hands a decoded request to dispatch.go, which looks up whom it is for (row 9 of the table of refusals),
+// compares the headers that mirror arguments (10), judges what a retry brings and the parameters (12), runs the handler,
+// and makes an outcome of what it returns; the capability that a question needs (11) is checked when the handler asks.
+// What differs between revisions is asked of the codec's traits.
 package server

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -148,5 +150,40 @@ func TestNotify(t *testing.T) {
 		if errs[0] != nil || (errs[1] == nil) != (taken == 2) || errs[2] == nil {
 			t.Errorf("%s: the sender was told %v", revision, errs)
 		}
+	}
+}
+
+// Stray frames belong to no handler: OnError hears of them, the log too, and the connection lives on.
+func TestStrayFrames(t *testing.T) {
+	for _, frame := range []string{
+		`{"jsonrpc":"2.0","id":"s1","result":{}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`,
+	} {
+		var log bytes.Buffer
+		faults := make(chan error, 10)
+		s := newServer(server.Options{OnError: func(err error) { faults <- err }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w := dial(t, s, legacy)
+		w.Send(frame)
+		if err := <-faults; err == nil {
+			t.Errorf("%s: a fault without a text", frame)
+		}
+		w.want("ping", "", `{}`)
+		if !strings.Contains(log.String(), "stray fault") {
+			t.Errorf("%s: nothing in the log: %q", frame, log.String())
+		}
+	}
+}
+
+// A name outside the rule is taken and warned of, since most clients can do with it.
+func TestOddToolNames(t *testing.T) {
+	var log bytes.Buffer
+	s := newServer(server.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	rawTool(t, s, "two words", nothing)
+	if !strings.Contains(log.String(), "two words") {
+		t.Errorf("want a warning, got %q", log.String())
+	}
+	dial(t, s, modern).want("tools/call", `"name":"two words"`, `{"content":[]}`)
+	if err := newServer(server.Options{StrictNames: true}).AddRawTool(mcp.Tool{Name: "two words"}, nothing); err == nil {
+		t.Error("StrictNames let it pass")
 	}
 }

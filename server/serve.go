@@ -46,13 +46,13 @@ func (s *Server) Middleware(prefix string) func(http.Handler) http.Handler {
 }
 
 // RunStdio serves standard input and output until the input ends or ctx does. Nothing else may write to standard output
-// meanwhile. It returns nil at the end of input.
+// meanwhile. It returns as Serve does.
 func (s *Server) RunStdio(ctx context.Context) error {
 	return s.Serve(ctx, stdio.Open(os.Stdin, os.Stdout, stdio.Options{}))
 }
 
 // Serve serves one connection, both eras on it, until it ends or ctx does, and closes it. It returns nil when the other
-// side has closed.
+// side has closed or Shutdown has ended it, and the context's error when that has ended.
 func (s *Server) Serve(ctx context.Context, conn transport.Conn) error {
 	return pipe.Serve(ctx, conn, s.engine, s.set, pipe.Options{OnError: s.report})
 }

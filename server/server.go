@@ -92,8 +92,11 @@ func (s *Server) Changed(kind ListKind) {
 	}
 }
 
+// ErrShutdown is what Serve and RunStdio return when they are called after Shutdown.
+var ErrShutdown = engine.ErrShutdown
+
 // Shutdown refuses new sessions, ends every subscription with its final result, cancels what runs and closes every
-// session. It returns when all have ended, or with the context's error when that ends first.
+// session and connection. It returns when all have ended, or with the context's error when that ends first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	handlers := s.handlers

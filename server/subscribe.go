@@ -27,10 +27,10 @@ func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
 	if r.in.Peer == nil {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
 	}
-	if r.Method() == methodSubscribe {
-		r.in.Peer.Subscribe(uri)
-	} else {
+	if r.Method() == methodUnsubscribe {
 		r.in.Peer.Unsubscribe(uri)
+	} else if !r.in.Peer.Subscribe(uri) {
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached; unsubscribe from what is no longer needed")}
 	}
 	return empty()
 }
