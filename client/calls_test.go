@@ -18,13 +18,14 @@ import (
 
 func TestCalls(t *testing.T) {
 	rest := script{
-		"tools/call":          result(`{"content":[{"type":"text","text":"hi"},{"type":"hologram","x":1}],"structuredContent":{"n":9007199254740993}}`),
-		"resources/read":      result(`{"contents":[{"uri":"a:1","text":"one"}]}`),
-		"prompts/get":         result(`{"messages":[{"role":"user","content":{"type":"text","text":"go"}}]}`),
-		"completion/complete": result(`{"completion":{"values":["ab"]}}`),
-		"ping":                result(`{}`),
-		"logging/setLevel":    result(`{}`),
-		"resources/subscribe": result(`{}`),
+		"tools/call":            result(`{"content":[{"type":"text","text":"hi"},{"type":"hologram","x":1}],"structuredContent":{"n":9007199254740993}}`),
+		"resources/read":        result(`{"contents":[{"uri":"a:1","text":"one"}]}`),
+		"prompts/get":           result(`{"messages":[{"role":"user","content":{"type":"text","text":"go"}}]}`),
+		"completion/complete":   result(`{"completion":{"values":["ab"]}}`),
+		"ping":                  result(`{}`),
+		"logging/setLevel":      result(`{}`),
+		"resources/subscribe":   result(`{}`),
+		"resources/unsubscribe": result(`{}`),
 	}
 	eras(t, rest, func(t *testing.T, era string, conn transport.Conn, p *peer) {
 		c := connect(t, conn, client.Options{})
@@ -57,6 +58,9 @@ func TestCalls(t *testing.T) {
 		err = c.SubscribeResource(t.Context(), "a:1")
 		if era == "legacy" && err != nil || era == "modern" && !errors.Is(err, mcp.CodeMethodNotSupported) {
 			t.Errorf("subscribe: %v", err)
+		}
+		if err := c.UnsubscribeResource(t.Context(), "a:1"); (err == nil) != (era == "legacy") {
+			t.Errorf("unsubscribe: %v", err)
 		}
 		if strings.Contains(p.methods(), "subscribe") != (era == "legacy") || strings.Contains(p.methods(), "ping") != (era == "legacy") {
 			t.Errorf("sent %s", p.methods())

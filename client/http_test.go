@@ -288,6 +288,37 @@ func TestHTTPRelatedRequest(t *testing.T) {
 	}
 }
 
+// Over HTTP the news come on a stream of their own, which closes when nobody wants them any more.
+func TestHTTPChanges(t *testing.T) {
+	noLeak(t)
+	closed := make(chan struct{})
+	s := serve(t, reactions{
+		"server/discover": answer(200, jsonType, strings.Replace(discoverOK, `"tools":{}`, `"tools":{"listChanged":true}`, 1)),
+		"subscriptions/listen": func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, frame := range []string{acknowledged, strings.Replace(acknowledged, "subscriptions/acknowledged", "tools/list_changed", 1)} {
+				fmt.Fprintf(w, "data: %s\n\n", strings.ReplaceAll(frame, "{id}", m.ID.String()))
+			}
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			close(closed)
+		},
+	})
+	c, err := client.DialHTTP(t.Context(), s.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	called := make(chan struct{})
+	stop := c.OnToolsChange(func() { close(called) })
+	<-called
+	stop()
+	<-closed
+	if strings.Contains(s.sent(), "cancelled") {
+		t.Errorf("a stream of this era is cancelled by closing it, but sent were %s", s.sent())
+	}
+}
+
 // A connection that fails gives back the session it was given, and leaves nothing behind.
 func TestHTTPFailedOpeningLeavesNothing(t *testing.T) {
 	noLeak(t)
