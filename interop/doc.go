@@ -1,5 +1,5 @@
-// Package interop holds what stands between Rialto and other people's MCP software in tests: client drivers on four
-// other client libraries, and helpers that start other people's servers.
+// Package interop holds what stands between Rialto and other people's MCP software in tests: client drivers on four other
+// client libraries and on our own, and helpers that start other people's servers.
 //
 // # Drivers
 //
@@ -10,6 +10,7 @@
 //	typescript-2   official TypeScript SDK 2.x   finds the era       node/client2.mjs
 //	go-sdk         official Go SDK               finds the era       gosdk.go
 //	mcp-go         mcp-go                        finds the era       mcpgo.go
+//	rialto         package client                finds the era       rialto.go
 //
 // A result in a report is what the library handed to its caller, written as JSON. A library that does not know a
 // member may have dropped it.

@@ -25,7 +25,7 @@ type Target struct {
 	Command []string
 }
 
-// Driver is one foreign client library.
+// Driver is one client library.
 type Driver struct {
 	Name string
 
@@ -42,6 +42,7 @@ func Drivers() []Driver {
 		{Name: "typescript-2", Modern: true, run: nodeDriver("client2.mjs")},
 		{Name: "go-sdk", Modern: true, run: goDriver("go-sdk", dialGoSDK)},
 		{Name: "mcp-go", Modern: true, run: goDriver("mcp-go", dialMCPGo)},
+		{Name: "rialto", Modern: true, run: goDriver("rialto", dialRialto)},
 	}
 }
 
@@ -67,6 +68,7 @@ type session interface {
 	read(ctx context.Context, uri string) (any, error)
 	prompt(ctx context.Context, name string, arguments map[string]string) (any, error)
 	complete(ctx context.Context, ref Ref, argument Argument) (any, error)
+	ping(ctx context.Context) error
 
 	// failure turns an error of the library into its code and message.
 	failure(err error) *Failure
@@ -128,6 +130,8 @@ func runStep(ctx context.Context, t testing.TB, s session, step Step) Outcome {
 		}
 	case "complete":
 		result, err = s.complete(ctx, *step.Ref, *step.Argument)
+	case "ping":
+		result, err = struct{}{}, s.ping(ctx)
 	default:
 		err = fmt.Errorf("unknown step %q", step.Do)
 	}

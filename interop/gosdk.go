@@ -112,6 +112,8 @@ func (s *goSDK) complete(ctx context.Context, ref Ref, argument Argument) (any, 
 	})
 }
 
+func (s *goSDK) ping(ctx context.Context) error { return s.session.Ping(ctx, nil) }
+
 func (s *goSDK) failure(err error) *Failure {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

@@ -139,6 +139,8 @@ func (s *mcpGo) complete(ctx context.Context, ref Ref, argument Argument) (any, 
 	return s.client.Complete(ctx, request)
 }
 
+func (s *mcpGo) ping(ctx context.Context) error { return s.client.Ping(ctx) }
+
 // mcpGoCodes are the codes that mcp-go turns into errors of its own; it drops all others.
 var mcpGoCodes = map[error]int{
 	mcp.ErrParseError:       mcp.PARSE_ERROR,

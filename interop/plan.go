@@ -13,7 +13,7 @@ type Plan struct {
 
 // Step is one request, or one list with all its pages.
 type Step struct {
-	// Do is "list", "call", "read", "prompt" or "complete".
+	// Do is "list", "call", "read", "prompt", "complete" or, for the legacy era, "ping".
 	Do string `json:"do"`
 
 	// Kind says what to list: "tools", "resources", "templates" or "prompts".
@@ -76,7 +76,7 @@ type Outcome struct {
 	// Items are the listed objects themselves, in the order of Names.
 	Items []json.RawMessage `json:"items,omitempty"`
 
-	// Result is the result of every step but a list.
+	// Result is the result of every step but a list. That of a ping is {}.
 	Result json.RawMessage `json:"result,omitempty"`
 
 	// Progress has one entry for each progress notification of a call, in the order in which they came.

@@ -108,5 +108,9 @@ const steps = {
   },
   async complete(client, step, outcome) {
     outcome.result = await client.complete({ ref: step.ref, argument: step.argument });
+  },
+  async ping(client, step, outcome) {
+    await client.ping();
+    outcome.result = {};
   }
 };
