@@ -94,6 +94,22 @@ func TestEachListHasItsNotice(t *testing.T) {
 	})
 }
 
+// The owner of a catalogue tells when its lists have changed.
+func TestChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(server.Options{Catalogue: catalogue{}, Capabilities: mcp.ServerCapabilities{Prompts: &mcp.PromptsCapability{}}})
+		w := dial(t, s, legacy)
+		for kind, method := range map[server.ListKind]string{server.Tools: "tools", server.Resources: "resources", server.ResourceTemplates: "resources"} {
+			s.Changed(kind)
+			s.Changed(kind)
+			settle()
+			w.Expect(`{"method":"notifications/` + method + `/list_changed"}`)
+		}
+		s.Changed(server.Prompts) // declared without
+		w.quiet()
+	})
+}
+
 // A capability that is declared without listChanged or subscribe is kept to.
 func TestUndeclaredNoticesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/rialto-mcp/rialto/internal/engine"
 )
 
 // registry holds what is registered. Readers load an immutable snapshot; writers make a new one under the lock and
@@ -19,10 +17,10 @@ type registry struct {
 }
 
 func (r *registry) init(s *Server) {
-	r.tools.init(s, Tools, engine.ToolsChanged)
-	r.prompts.init(s, Prompts, engine.PromptsChanged)
-	r.resources.init(s, Resources, engine.ResourcesChanged)
-	r.templates.init(s, ResourceTemplates, engine.ResourcesChanged)
+	r.tools.init(s, Tools)
+	r.prompts.init(s, Prompts)
+	r.resources.init(s, Resources)
+	r.templates.init(s, ResourceTemplates)
 }
 
 // item is an entry of a list.
@@ -35,7 +33,6 @@ type item interface {
 type shelf[T item] struct {
 	server *Server
 	kind   ListKind
-	change engine.Change
 
 	mu    sync.Mutex     // writers
 	place map[string]int // of each key in the order; the writers' own
@@ -50,8 +47,8 @@ type snapshot[T item] struct {
 	list  func() *List
 }
 
-func (b *shelf[T]) init(s *Server, kind ListKind, change engine.Change) {
-	b.server, b.kind, b.change = s, kind, change
+func (b *shelf[T]) init(s *Server, kind ListKind) {
+	b.server, b.kind = s, kind
 	b.place = make(map[string]int)
 	b.show(nil)
 }
@@ -109,7 +106,7 @@ func (b *shelf[T]) put(it T) {
 	}
 	b.show(order)
 	if changed {
-		b.announce()
+		b.server.Changed(b.kind)
 	}
 }
 
@@ -133,14 +130,8 @@ func (b *shelf[T]) remove(keys ...string) int {
 		}
 	}
 	b.show(order)
-	b.announce()
+	b.server.Changed(b.kind)
 	return gone
-}
-
-func (b *shelf[T]) announce() {
-	if b.server.announces(b.kind) {
-		b.server.engine.Announce(b.change, "")
-	}
 }
 
 // keys lists the keys in order.

@@ -79,9 +79,13 @@ func (s *Server) logger() *slog.Logger {
 // ResourceUpdated tells the clients that subscribed to a resource that it has changed. It does not wait for them.
 func (s *Server) ResourceUpdated(uri string) { s.engine.Announce(engine.ResourceUpdated, uri) }
 
-// Changed tells the clients that listen that a list answered by [Options.Catalogue] has changed. It does not wait for
-// them; changes in quick succession are announced once. What is registered announces its changes by itself.
+// Changed tells the clients that listen that a list answered by [Options.Catalogue] has changed, unless the options declare
+// its capability without listChanged. It does not wait for them; changes in quick succession are announced once. What is
+// registered announces its changes by itself.
 func (s *Server) Changed(kind ListKind) {
+	if !s.announces(kind) {
+		return
+	}
 	switch kind {
 	case Tools:
 		s.engine.Announce(engine.ToolsChanged, "")
