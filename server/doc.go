@@ -23,7 +23,7 @@
 //	tools       AddTool (types), RegisterTools (a value's methods), AddRawTool (given schemas, raw arguments)
 //	resources   AddResource, AddResourceTemplate; ResourceUpdated tells who subscribed
 //	prompts     AddPrompt; CompletePrompt and CompleteTemplate suggest values
-//	vendors     Handle, for methods outside the specification or of an extension
+//	vendors     AddMethod (types), Handle (raw JSON), for methods outside the specification or of an extension
 //	relays      Options.Fallback for what nothing registered answers, Options.Catalogue for lists: raw JSON, token for token
 //
 // Everything may be added, replaced and removed while the server runs; clients that listen hear of it, once for a change
