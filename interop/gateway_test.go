@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 )
 
 // TestGateway drives the gateway, a process of its own with a configuration file, with every client library: the npm
-// reference servers over stdio, a server of the official TypeScript SDK 2.x over HTTP, and an entry that cannot work.
+// reference servers over stdio, a server of the official TypeScript SDK 2.x over HTTP, and entries that cannot work.
 func TestGateway(t *testing.T) {
 	bin := buildGateway(t)
 	folder := t.TempDir()
@@ -50,7 +51,8 @@ func buildGateway(t testing.TB) string {
 	return bin
 }
 
-// writeConfig writes a file as other hosts have it: three servers that work, and one that does not exist.
+// writeConfig writes a file as other hosts have it: three servers that work, and three entries that
+// cannot: no such program, nobody at the address, not an entry at all.
 func writeConfig(t testing.TB, folder, memo string) string {
 	t.Helper()
 	command := func(words []string) map[string]any {
@@ -61,6 +63,8 @@ func writeConfig(t testing.TB, folder, memo string) string {
 		"everything": command(Everything(t)),
 		"files":      command(Filesystem(t, folder)),
 		"memo":       map[string]any{"type": "http", "url": memo},
+		"nobody":     map[string]any{"url": fmt.Sprintf("http://127.0.0.1:%d/mcp", freePort(t))},
+		"nonsense":   map[string]any{"command": 7},
 	}})
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -83,22 +87,27 @@ func gatewayCases(t testing.TB, folder, memo string) []Case {
 			cases = append(cases, c)
 		}
 	}
-	servers := []Target{{Command: Everything(t)}, {Command: Filesystem(t, folder)}, {URL: memo}}
-	for _, kind := range []string{"tools", "resources", "templates", "prompts"} {
-		cases = append(cases, Case{"all " + kind, Step{Do: "list", Kind: kind}, listsExactly(namesOf(t, servers, kind))})
+	lists := []Step{{Do: "list", Kind: "tools"}, {Do: "list", Kind: "resources"}, {Do: "list", Kind: "templates"}, {Do: "list", Kind: "prompts"}}
+	names := namesOf(t, lists, Target{Command: Everything(t)}, Target{Command: Filesystem(t, folder)}, Target{URL: memo})
+	for i, list := range lists {
+		cases = append(cases, Case{"all " + list.Kind, list, listsExactly(names[i])})
 	}
 	return cases
 }
 
-// namesOf asks each server directly, with a client library of other people. A server without such a list adds nothing.
-func namesOf(t testing.TB, servers []Target, kind string) (names []string) {
+// namesOf asks each server directly, with a client library of other people, and gathers the names of each list. A server
+// without such a list adds nothing.
+func namesOf(t testing.TB, lists []Step, servers ...Target) [][]string {
 	t.Helper()
+	names := make([][]string, len(lists))
 	for _, target := range servers {
-		report := Drivers()[0].Run(t, target, Plan{Steps: []Step{{Do: "list", Kind: kind}}})
+		report := Drivers()[0].Run(t, target, Plan{Steps: lists})
 		if report.Error != nil {
 			t.Fatalf("connect: %s", report.Error.Message)
 		}
-		names = append(names, report.Steps[0].Names...)
+		for i, out := range report.Steps {
+			names[i] = append(names[i], out.Names...)
+		}
 	}
 	return names
 }
@@ -138,7 +147,7 @@ func startGateway(t testing.TB, bin, file string) string {
 	return url
 }
 
-// settled tells whether a line has come on what has become of each of the four entries.
+// settled tells whether a line has come on what has become of each of the five entries that can be read.
 func settled(lines []string) bool {
 	n := 0
 	for _, line := range lines {
@@ -146,7 +155,7 @@ func settled(lines []string) bool {
 			n++
 		}
 	}
-	return n >= 4
+	return n >= 5
 }
 
 // toldOfAll demands that standard error names the state of every entry, and the reason where it failed.
@@ -154,7 +163,7 @@ func toldOfAll(t testing.TB, told string) {
 	t.Helper()
 	for _, want := range []string{
 		"everything: ready, ", "files: ready, ", "memo: ready, ", "revision 2026-07-28", "revision 2025-11-25",
-		"broken: failed: ", "no-such-program-anywhere",
+		"broken: failed: ", "no-such-program-anywhere", "nobody: failed: ", "mcp.json:", "nonsense",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is missing on standard error:\n%s", want, told)

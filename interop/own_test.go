@@ -135,6 +135,38 @@ func addTools(s *server.Server) {
 		})
 }
 
+// TestModes holds our client to its modes on a server of the legacy era, and on one of the modern era alone.
+func TestModes(t *testing.T) {
+	everything := StartEverything(t)
+	modern := startOwn(t, server.Options{Versions: mcp.ModernVersions()})
+	for _, c := range []struct {
+		name, era string
+		target    Target
+		version   string // agreed; empty: no connection
+	}{
+		{"legacy over http", "legacy", Target{URL: everything}, legacyVersion},
+		{"legacy over stdio", "legacy", Target{Command: Everything(t)}, legacyVersion},
+		{"modern refused over http", "modern", Target{URL: everything}, ""},
+		{"modern refused over stdio", "modern", Target{Command: Everything(t)}, ""},
+		{"modern alone", "auto", Target{URL: modern}, modernVersion},
+		{"legacy refused", "legacy", Target{URL: modern}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report := goDriver("rialto", dialRialto)(t, c.target, Plan{Era: c.era, Steps: []Step{{Do: "list", Kind: "tools"}}})
+			if (report.Error != nil) != (c.version == "") || report.Version != c.version {
+				t.Fatalf("agreed on %q (error %+v), want %q", report.Version, report.Error, c.version)
+			}
+			if report.Error != nil {
+				t.Log(report.Error.Message)
+				return
+			}
+			if len(report.Steps[0].Names) == 0 {
+				t.Errorf("no tools: %+v", report.Steps[0])
+			}
+		})
+	}
+}
+
 // TestOwnServer drives our own server with every client library, on every wire and in every era they can be asked for.
 func TestOwnServer(t *testing.T) {
 	http := func(t testing.TB) Target { return Target{URL: startOwn(t, server.Options{})} }
