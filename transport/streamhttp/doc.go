@@ -12,6 +12,9 @@
 //	request -> guard, media types, body -> jsonrpc -> negotiate -> exchange -> Receiver
 //	Receiver -> exchange -> reply (JSON body) or stream (events) -> client
 //
+// The server's end lies in handler, post, batch and get (what comes in), reply and stream (what goes out), and session; the
+// client's in client, call, events and listen.
+//
 // # Streams that stay open
 //
 // A subscriptions/listen stream and a session's GET stream take their connection over from net/http (HTTP/1.1), so that

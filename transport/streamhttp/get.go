@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -44,15 +45,18 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		plain(w, http.StatusConflict, errStreams.Error())
 		return
 	}
-	to, err := h.openStream(w, r, true)
+	var to *stream
+	_, err := h.openStream(w, r, true, func(one *stream) error {
+		to = one
+		return s.attach(one)
+	})
 	if err != nil {
-		s.detach(nil)
-		h.opts.OnError(err)
-		return
-	}
-	if err := s.attach(to); err != nil {
 		s.detach(to)
-		to.close()
+		if errors.Is(err, transport.ErrClosed) {
+			unknownSession(w) // it has ended meanwhile
+			return
+		}
+		h.opts.OnError(err)
 		return
 	}
 	if to.conn != nil {

@@ -62,7 +62,7 @@ func (p *reply) upgrade() {
 func (p *reply) open() error {
 	p.quiet()
 	p.name()
-	s, err := p.h.openStream(p.w, p.r, p.long)
+	s, err := p.h.openStream(p.w, p.r, p.long, nil)
 	if err != nil {
 		p.finished() // the head may be out already: nothing else can be answered
 		return err

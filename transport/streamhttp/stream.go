@@ -27,8 +27,9 @@ type stream struct {
 }
 
 // openStream begins an event stream with the headers that w has. long lets it take the connection over, where that is
-// possible and allowed.
-func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, long bool) (*stream, error) {
+// possible and allowed. attach, where not nil, is called before the client can know of the stream; what it lets others send
+// follows the head. It fails with ErrClosed when nothing has been written.
+func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, long bool, attach func(*stream) error) (*stream, error) {
 	header := w.Header()
 	header["Content-Type"] = eventsType
 	header["Cache-Control"] = noCache
@@ -36,6 +37,9 @@ func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, long bool) 
 	s := &stream{h: h, w: w}
 	s.mu.Lock() // nothing goes out before the head
 	err := h.streams.add(s)
+	if err == nil && attach != nil {
+		err = attach(s)
+	}
 	if err == nil {
 		err = s.begin(header, long && !h.opts.NoHijack && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1))
 	}

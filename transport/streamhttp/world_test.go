@@ -167,6 +167,8 @@ func (w *world) ask(t testing.TB, method, body string, headers ...[2]string) *an
 
 func (w *world) start(t testing.TB, ctx context.Context, method, body string, headers ...[2]string) *http.Response {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a stream that stays silent must not hang the test
+	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, method, w.url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
