@@ -26,7 +26,7 @@ type Step struct {
 	URI string `json:"uri,omitempty"`
 
 	// Arguments go to the tool or the prompt. A prompt takes strings only.
-	Arguments map[string]any `json:"arguments,omitempty"`
+	Arguments map[string]any `json:"arguments,omitzero"`
 
 	// Progress is the number of progress notifications a call is expected to give. Zero asks for none. The driver
 	// waits up to two seconds after the answer for those that its library delivers late, and reports all it saw.

@@ -75,7 +75,9 @@ func progressOf(p mcp.ProgressParams) Progress {
 	return out
 }
 
-func (s *rialto) read(ctx context.Context, uri string) (any, error) { return s.client.ReadResource(ctx, uri) }
+func (s *rialto) read(ctx context.Context, uri string) (any, error) {
+	return s.client.ReadResource(ctx, uri)
+}
 
 func (s *rialto) prompt(ctx context.Context, name string, arguments map[string]string) (any, error) {
 	return s.client.GetPrompt(ctx, name, arguments)
