@@ -100,6 +100,7 @@ func checkLines(t *testing.T, lines [][]byte) {
 	sent := map[jsonrpc.ID]int{}
 	atMost := false
 	for _, line := range lines {
+		line = transport.AppendFrame(nil, line) // as it travels
 		if err := own.Write(context.Background(), line); errors.Is(err, transport.ErrEmptyFrame) {
 			continue
 		} else if err != nil {
