@@ -42,9 +42,11 @@ func (s *Server) mayAsk(r *Request) *era.Outcome {
 	if r.in.Codec.Traits().InputRounds {
 		return nil
 	}
-	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal,
-		"%s %q has to ask the user something first, which this server can do with clients of revision %s alone",
-		r.Method(), short(r.Name()), strings.Join(mcp.ModernVersions(), ", "))}
+	why := fmt.Sprintf("%s %q has to ask its client something first, which is not possible here in revision %s", r.Method(), short(r.Name()), r.ProtocolVersion())
+	if able := s.set.Modern(); len(able) > 0 {
+		why += "; it is in " + strings.Join(able, ", ")
+	}
+	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "%s", why)}
 }
 
 // needs is what a client must be able to do to answer. It fails for questions that no client knows.

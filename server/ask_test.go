@@ -106,7 +106,7 @@ func TestQuestionsOnTheLegacyEra(t *testing.T) {
 	w := dialWith(t, asking(t, mcp.NeedInput().ListRoots("a"), server.Options{}), legacy, `{"roots":{}}`)
 	for _, door := range doors {
 		m := w.call(door[0], door[1])
-		if plain(m) != "error -32603" || !strings.Contains(m.Error.Message, "has to ask the user") || !strings.Contains(m.Error.Message, modern) {
+		if plain(m) != "error -32603" || !strings.Contains(m.Error.Message, "has to ask its client") || !strings.Contains(m.Error.Message, modern) {
 			t.Errorf("%s: want an honest refusal, got %s", door[0], m.Frame())
 		}
 		m = w.call(door[0], door[1]+`,"inputResponses":{"a":{}},"requestState":"x"`) // members of the other era are nobody's answer
