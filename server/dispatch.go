@@ -108,7 +108,11 @@ func (s *Server) note(r *Request, level slog.Level, err error) {
 func empty() *era.Outcome { return &era.Outcome{Result: json.RawMessage("{}"), Plain: true} }
 
 // invalid refuses parameters (row 12).
-func invalid(err *mcp.Error) *era.Outcome { return (&era.Refusal{Row: era.RowParams, Err: err}).Outcome() }
+func invalid(err *mcp.Error) *era.Outcome {
+	return (&era.Refusal{Row: era.RowParams, Err: err}).Outcome()
+}
 
 // unknown refuses a name that leads nowhere (row 9).
-func unknown(err *mcp.Error) *era.Outcome { return (&era.Refusal{Row: era.RowTarget, Err: err}).Outcome() }
+func unknown(err *mcp.Error) *era.Outcome {
+	return (&era.Refusal{Row: era.RowTarget, Err: err}).Outcome()
+}
