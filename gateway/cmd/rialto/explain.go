@@ -94,7 +94,7 @@ func ofNetwork(f *failure, _ manager.Server, err error) bool {
 		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		f.kind, f.next = "tls", "check the certificate and the host name; a server without TLS has a URL with http://"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		f.kind, f.next = "refused", "nothing listens there: is the server running, is the port right?"
+		f.kind, f.next = "refused", "nothing listens there: check that the server runs, and the port"
 	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, context.DeadlineExceeded):
 		f.kind, f.next = "timeout", "is it an MCP server? Give it more time with --timeout 60s, or try --era legacy"
 	default:
@@ -109,6 +109,13 @@ func ofHTTP(f *failure, _ manager.Server, err error) bool {
 		return false
 	}
 	f.kind = fmt.Sprintf("http-%d", status.Status)
+	if m := status.Message; m != nil && m.Error != nil {
+		f.seen = fmt.Sprintf("the server refuses with error %d: %s", m.Error.Code, clean(m.Error.Message))
+		if mcp.Code(m.Error.Code) == mcp.CodeUnsupportedVersion {
+			f.kind, f.next = "era", "try another --era, or none"
+		}
+		return true
+	}
 	f.seen = fmt.Sprintf("HTTP status %d %s", status.Status, http.StatusText(status.Status))
 	if start := firstOf(status.Body); start != "" {
 		f.seen += fmt.Sprintf(", the body begins %q", start)
@@ -136,14 +143,14 @@ func firstOf(body []byte) string {
 func ofProtocol(f *failure, _ manager.Server, err error) bool {
 	var unsupported *upstream.UnsupportedError
 	switch {
+	case errors.Is(err, mcp.CodeInvalidResult), strings.Contains(f.seen, "answered with"):
+		f.kind, f.next = "no-mcp", "check that the target is an MCP server"
 	case errors.Is(err, mcp.CodeUnsupportedVersion), errors.Is(err, mcp.CodeNegotiationFailed):
 		f.kind, f.next = "era", "try another --era, or none"
 	case errors.As(err, &unsupported):
 		f.exit, f.kind = exitUsage, "unsupported"
 	case errors.Is(err, mcp.CodeConnectionClosed):
 		f.kind, f.next = "closed", "the server has gone: its own log says why"
-	case errors.Is(err, mcp.CodeInvalidResult), strings.Contains(err.Error(), "content type"), strings.Contains(err.Error(), "Content-Type"):
-		f.kind, f.next = "no-mcp", "check that the target is an MCP server"
 	default:
 		return false
 	}
