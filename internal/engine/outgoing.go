@@ -42,7 +42,8 @@ type pending struct {
 	answer   *jsonrpc.Message
 	err      error
 	mark     uint64 // notifications that came before the answer
-	inline   bool   // the caller's own goroutine reads the stream
+	cancel   context.CancelCauseFunc
+	inline   bool // the caller's own goroutine reads the stream
 }
 
 // mostProgress bounds the progress notifications that wait for a slow callback; the older ones go first.
@@ -66,10 +67,14 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 	}
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	w.reach(cancel)
 	stop := w.bound(cancel)
 	defer stop()
 	outcome, err := p.exchange(callCtx, via, w)
-	abandoned := err != nil && callCtx.Err() != nil && w.unanswered()
+	if failure := w.failure(); err != nil && failure != nil {
+		err = failure // the peer was closed; there is nobody to be told
+	}
+	abandoned := err != nil && callCtx.Err() != nil && w.unanswered() && w.failure() == nil
 	if abandoned {
 		p.giveUp(w.out.ID) // first, so that no late answer falls between
 	}
@@ -199,8 +204,32 @@ func (w *pending) fail(err error) {
 	if w.answer == nil && w.err == nil {
 		w.err = err
 	}
+	cancel := w.cancel
 	w.mu.Unlock()
 	w.signal()
+	if cancel != nil {
+		cancel(err) // an exchange with a stream of its own ends with its context
+	}
+}
+
+// reach sets how fail ends the exchange; one that has failed already ends at once.
+func (w *pending) reach(cancel context.CancelCauseFunc) {
+	w.mu.Lock()
+	w.cancel = cancel
+	err := w.err
+	w.mu.Unlock()
+	if err != nil {
+		cancel(err)
+	}
+}
+
+func (w *pending) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.answer != nil {
+		return nil
+	}
+	return w.err
 }
 
 func (w *pending) signal() {

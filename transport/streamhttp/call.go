@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,10 @@ type call struct {
 
 // Exchange posts a message and hands over everything that comes back, on the caller's goroutine.
 func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
-	x := &call{client: c, id: out.ID, opening: out.Method == mcp.MethodInitialize}
-	x.ctx, x.end = c.within(ctx)
+	x := &call{client: c, ctx: ctx, end: nothing, id: out.ID, opening: out.Method == mcp.MethodInitialize}
+	if out.Kind != jsonrpc.KindRequest { // a request ends with its peer, whose calls have contexts of their own
+		x.ctx, x.end = c.within(ctx)
+	}
 	session := ""
 	if !x.opening {
 		session = c.sessionID()
@@ -47,6 +50,8 @@ func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, er
 	return x.read(resp)
 }
 
+func nothing() {}
+
 // within bounds a context by the life of the client.
 func (c *Client) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -59,11 +64,7 @@ func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, sess
 	if c.ctx.Err() != nil {
 		return nil, transport.ErrClosed
 	}
-	req, err := c.post(ctx, frame, headers, session)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.send(ctx, bytes.Clone(frame), headers, session) // net/http may still be reading when the answer is there
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
@@ -71,6 +72,18 @@ func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, sess
 		return nil, c.statusError(ctx, resp, frame)
 	}
 	return resp, nil
+}
+
+// send posts a frame. Redirects are rare: only they take the road through http.Client, which costs a copy of all headers.
+func (c *Client) send(ctx context.Context, frame []byte, headers [][2]string, session string) (*http.Response, error) {
+	if c.trip != nil {
+		resp, err := c.trip.RoundTrip(c.post(ctx, frame, headers, session))
+		if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
+			return resp, err
+		}
+		resp.Body.Close()
+	}
+	return c.http.Do(c.post(ctx, frame, headers, session))
 }
 
 // explain says why a request failed: the end of the client, of the context, or the network.

@@ -50,12 +50,13 @@ func (o ClientOptions) withDefaults() ClientOptions {
 
 // Client sends the messages of one connection to one address. Its methods may be called concurrently.
 type Client struct {
-	url   string
+	url   *url.URL
 	where string // scheme and host, for errors: the rest may hold secrets
 	http  *http.Client
-	own   *http.Transport // nil where the user gave a client
-	base  http.Header     // what every request has
-	names []string        // of the user's headers in base
+	trip  http.RoundTripper // under http, where nothing but redirects needs more; else nil
+	own   *http.Transport   // nil where the user gave a client
+	base  http.Header       // what every request has
+	names []string          // of the user's headers in base
 	recv  transport.Receiver
 	peer  transport.Peer
 	opts  ClientOptions
@@ -83,7 +84,7 @@ func NewClient(address string, recv transport.Receiver, opts ClientOptions) (*Cl
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil, fmt.Errorf("%.200q is no address of a server; it begins with http:// or https://", redact(address, u))
 	}
-	c := &Client{url: u.String(), where: u.Scheme + "://" + u.Host, recv: recv, opts: opts.withDefaults()}
+	c := &Client{url: u, where: u.Scheme + "://" + u.Host, recv: recv, opts: opts.withDefaults()}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.setHeaders()
 	c.setHTTP()
@@ -114,6 +115,11 @@ func (c *Client) setHTTP() {
 		c.http = &http.Client{Transport: c.own}
 	}
 	c.http.CheckRedirect = c.redirect(c.http.CheckRedirect)
+	if c.http.Jar == nil && c.http.Timeout == 0 && c.url.User == nil {
+		if c.trip = c.http.Transport; c.trip == nil {
+			c.trip = http.DefaultTransport
+		}
+	}
 }
 
 // Shared tells that every exchange has its own stream.
@@ -153,11 +159,7 @@ func (c *Client) Close() error {
 func (c *Client) endSession(session string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.CloseTimeout)
 	defer cancel()
-	req, err := c.request(ctx, http.MethodDelete, nil, session)
-	if err != nil {
-		return err
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.http.Do(c.request(ctx, http.MethodDelete, nil, session))
 	if err != nil {
 		return fmt.Errorf("end the session at %s: %w", c.where, bare(err))
 	}

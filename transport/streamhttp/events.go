@@ -112,10 +112,7 @@ var errNoStream = errors.New("there is no event stream")
 
 // get opens an event stream.
 func (c *Client) get(ctx context.Context, after string) (*http.Response, error) {
-	req, err := c.open(ctx, after)
-	if err != nil {
-		return nil, err
-	}
+	req := c.open(ctx, after)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.explain(ctx, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -36,33 +35,34 @@ func (c *Client) setHeaders() {
 	}
 }
 
-// request makes a request with the headers of every one. frame is nil for none.
-func (c *Client) request(ctx context.Context, method string, frame []byte, session string) (*http.Request, error) {
-	var body io.Reader
-	if frame != nil { // a copy: net/http may still be reading when the answer is there
-		body = bytes.NewReader(bytes.Clone(frame))
+// request makes a request with the headers of every one. frame is nil for none; it is kept until the request is over.
+func (c *Client) request(ctx context.Context, method string, frame []byte, session string) *http.Request {
+	req := (&http.Request{
+		Method: method, URL: c.url, Host: c.url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	req.Header = make(http.Header, len(c.base)+8)
+	if frame != nil {
+		req.ContentLength = int64(len(frame))
+		req.Body = io.NopCloser(bytes.NewReader(frame))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.url, body)
-	if err != nil {
-		return nil, err
+	for name, values := range c.base {
+		req.Header[name] = values
 	}
-	req.Header = maps.Clone(c.base)
 	if host := req.Header["Host"]; len(host) > 0 {
 		req.Host = host[0]
 	}
 	if session != "" {
 		req.Header[headerSession] = []string{session}
 	}
-	return req, nil
+	return req
 }
 
 // post makes a POST of one message.
-func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string, session string) (*http.Request, error) {
-	req, err := c.request(ctx, http.MethodPost, frame, session)
-	if err != nil {
-		return nil, err
-	}
-	for _, pair := range headers {
+func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string, session string) *http.Request {
+	req := c.request(ctx, http.MethodPost, frame, session)
+	values := make([]string, len(headers)) // one place for all of them
+	for i, pair := range headers {
 		name := http.CanonicalHeaderKey(pair[0])
 		switch {
 		case slices.Contains(codecHeaders, name):
@@ -72,19 +72,17 @@ func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string, se
 		case name == "Authorization" || name == "Host" || name == "Cookie" || slices.Contains(ownHeaders, name):
 			continue
 		}
-		req.Header[name] = []string{pair[1]}
+		values[i] = pair[1]
+		req.Header[name] = values[i : i+1 : i+1]
 	}
 	req.Header["Content-Type"] = jsonType
 	req.Header["Accept"] = bothTypes
-	return req, nil
+	return req
 }
 
 // open makes a GET of an event stream, after the event given where there is one.
-func (c *Client) open(ctx context.Context, after string) (*http.Request, error) {
-	req, err := c.request(ctx, http.MethodGet, nil, c.sessionID())
-	if err != nil {
-		return nil, err
-	}
+func (c *Client) open(ctx context.Context, after string) *http.Request {
+	req := c.request(ctx, http.MethodGet, nil, c.sessionID())
 	for _, pair := range c.version() {
 		req.Header[http.CanonicalHeaderKey(pair[0])] = []string{pair[1]}
 	}
@@ -92,7 +90,7 @@ func (c *Client) open(ctx context.Context, after string) (*http.Request, error) 
 	if after != "" {
 		req.Header["Last-Event-Id"] = []string{after}
 	}
-	return req, nil
+	return req
 }
 
 // version returns the headers that name the revision on what is no call.
