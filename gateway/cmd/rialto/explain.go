@@ -90,9 +90,10 @@ func ofNetwork(f *failure, _ manager.Server, err error) bool {
 	case errors.As(err, &dns):
 		f.kind, f.seen = "dns", fmt.Sprintf("no address is known for the host %q", dns.Name)
 		f.next = "check the spelling of the host, and the network"
-	case errors.As(err, &record), errors.As(err, &verify), errors.As(err, &authority), errors.As(err, &host),
-		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		f.kind, f.next = "tls", "check the certificate and the host name; a server without TLS has a URL with http://"
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		f.kind, f.seen, f.next = "tls", "the server does not speak TLS", "a server without TLS has a URL with http://"
+	case errors.As(err, &verify), errors.As(err, &authority), errors.As(err, &host):
+		f.kind, f.next = "certificate", "check the host name in the URL, and that the certificate's authority is trusted here"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.kind, f.next = "refused", "nothing listens there: check that the server runs, and the port"
 	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, context.DeadlineExceeded):

@@ -1,0 +1,63 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+)
+
+// twoServers is a view in which the addresses of b are shown rewritten.
+func twoServers(t testing.TB) *view {
+	lists := &upstream.Lists{ServesResources: true, Resources: []upstream.Item{{Key: "u:x", Raw: json.RawMessage(`{"uri":"u:x"}`)}}}
+	v, err := build(route.Naming{}, []upstream.Snapshot{
+		{Status: upstream.Status{Name: "a"}, Lists: lists}, {Status: upstream.Status{Name: "b"}, Lists: lists},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// FuzzAddresses holds that whatever an upstream answers stays valid JSON, and stays byte for byte for the server that keeps
+// its addresses.
+func FuzzAddresses(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"content":[]}`, `{"content":{}}`, `{"content":[1,null,{"type":"resource_link","uri":"u:x"}]}`,
+		`{"contents":[{"uri":"u:x","text":"a"},{"uri":7}]}`, `{"messages":[{"content":{"type":"resource","resource":{"uri":"u:x"}}},{}]}`,
+		`{"content":[{"type":"resource","resource":"u:x"},{"type":"resource_link","uri":"\u0075:y","n":1.0e0}],"z":12345678901234567890}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	v := twoServers(f)
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if !json.Valid(in) {
+			return
+		}
+		for _, r := range relays {
+			if r.back == nil {
+				continue
+			}
+			if out := r.back(v, "b", in); !json.Valid(out) {
+				t.Errorf("%s became %s", in, out)
+			}
+			if out := r.back(v, "stranger", in); !bytes.Equal(out, in) {
+				t.Errorf("%s became %s for a server without resources", in, out)
+			}
+		}
+	})
+}
+
+func TestAddresses(t *testing.T) {
+	v := twoServers(t)
+	const in = `{"content":[{"n":1.0e0,"type":"resource_link","uri":"u:x"} , {"type":"text","uri":"u:x"}], "z":"\/"}`
+	const want = `{"content":[{"n":1.0e0,"type":"resource_link","uri":"rialto+b:u:x"},{"type":"text","uri":"u:x"}], "z":"\/"}`
+	if got := toolBack(v, "b", json.RawMessage(in)); string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := toolBack(v, "a", json.RawMessage(in)); string(got) != in {
+		t.Errorf("got %s for the server that keeps its address", got)
+	}
+}
