@@ -38,6 +38,13 @@ type Options struct {
 	Version string
 }
 
+// UnreachableError is a server that cannot be reached while the configuration demands all of them.
+type UnreachableError struct{ Server, Reason string }
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("server %q cannot be reached (%s), and the configuration sets requireAll", e.Server, e.Reason)
+}
+
 // Time limits of stopping. Together they stay below three seconds.
 const (
 	drainTime = 1200 * time.Millisecond // for clients: streams end, answers leave
@@ -56,7 +63,7 @@ type gateway struct {
 }
 
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
-// address cannot be listened on, or when requireAll is set and a server cannot be reached.
+// address cannot be listened on, and with *UnreachableError when requireAll is set and a server cannot be reached.
 func Run(ctx context.Context, opts Options) error {
 	g := &gateway{opts: opts, conf: opts.Config, say: &teller{w: opts.Stderr}}
 	if g.conf == nil {
@@ -124,7 +131,7 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	for _, s := range g.set.Snapshots() {
 		if s.State == upstream.Failed {
 			g.set.Close()
-			return nil, fmt.Errorf("server %q cannot be reached (%s), and the configuration sets requireAll", s.Name, s.Reason)
+			return nil, &UnreachableError{s.Name, s.Reason}
 		}
 	}
 	return g.set.Close, nil

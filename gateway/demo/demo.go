@@ -52,13 +52,13 @@ func addTools(s *server.Server) {
 	server.AddTool(s, mcp.Tool{Name: "count", Description: "Counts and reports its progress"}, count)
 	server.AddTool(s, mcp.Tool{Name: "stumble", Description: "Always fails, to show what a failing tool looks like"},
 		func(context.Context, *server.Request, struct{}) (string, error) {
-			return "", errors.New("I stumbled, as I always do; nothing is wrong on your side. Try echo instead")
+			return "", errors.New("stumbled, as always; nothing is wrong on your side. Try echo instead")
 		})
 }
 
 func count(ctx context.Context, req *server.Request, in countIn) (string, error) {
 	if in.To < 1 || in.To > 100 || in.Pause < 0 || in.Pause > 1000 {
-		return "", errors.New("I count to something from 1 to 100, with pauses of 0 to 1000 milliseconds")
+		return "", errors.New("this tool counts to something from 1 to 100, with pauses of 0 to 1000 milliseconds")
 	}
 	pause := time.Duration(in.Pause) * time.Millisecond
 	if pause == 0 {

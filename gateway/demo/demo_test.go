@@ -26,6 +26,6 @@ func ExampleServer() {
 	fmt.Println(c.Close(), <-served)
 	// Output:
 	// {"sum":5} <nil>
-	// true I count to something from 1 to 100, with pauses of 0 to 1000 milliseconds <nil>
+	// true this tool counts to something from 1 to 100, with pauses of 0 to 1000 milliseconds <nil>
 	// <nil> <nil>
 }

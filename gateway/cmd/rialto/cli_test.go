@@ -124,6 +124,8 @@ var golden = []struct{ file, command string }{
 	{"fail_config_entry", "tools web --config FOLDER/bad.json"},
 	{"fail_config_section", "gateway --config FOLDER/section.json"},
 	{"fail_config_gone", "gateway --config FOLDER/gone.json"},
+	{"fail_require_all", "gateway --config FOLDER/all.json --listen 127.0.0.1:0"},
+	{"fail_address", "gateway --listen 192.0.2.1:1"},
 	{"fail_listen", "gateway --listen 8421"},
 	{"fail_auth", "tools SITE/auth"},
 	{"fail_auth_json", "tools SITE/auth --json"},
@@ -158,6 +160,7 @@ func TestGolden(t *testing.T) {
 	for name, text := range map[string]string{
 		"mcp.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}}}`,
 		"bad.json":     "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
+		"all.json":     `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
 		"section.json": "{\"gateway\": {\n  \"prefx\": \"always\"\n}, \"mcpServers\": {}}",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -242,6 +245,29 @@ func TestInterrupted(t *testing.T) {
 	e := &environment{stdout: new(bytes.Buffer), stderr: &stderr}
 	if code := run(ctx, []string{"call", ts.URL + "/mcp", "count", "to=100"}, e); code != exitInterrupted || stderr.String() != "rialto: interrupted\n" {
 		t.Errorf("exit %d, %q", code, &stderr)
+	}
+}
+
+// TestGatewayGoesOnWithoutBadEntries holds that an entry with a mistake is told with its place, and the others are served.
+func TestGatewayGoesOnWithoutBadEntries(t *testing.T) {
+	ts := site(t)
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	text := "{\"mcpServers\": {\n  \"bad\": {\"command\": 7},\n  \"web\": {\"url\": \"" + ts.URL + "/mcp\"}\n}}"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	e := &environment{stdout: &stdout, stderr: &stderr, lookup: os.LookupEnv}
+	code := run(ctx, []string{"gateway", "--config", file, "--listen", "127.0.0.1:0"}, e)
+	for _, want := range []string{file + ":2:", "mcpServers.bad.command", "web: ready, 4 tools", "listening on http://127.0.0.1:", "rialto: stopping"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("standard error lacks %q:\n%s", want, &stderr)
+		}
+	}
+	if code != 0 || stdout.Len() > 0 {
+		t.Errorf("exit %d, standard output %q", code, &stdout)
 	}
 }
 

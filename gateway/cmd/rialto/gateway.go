@@ -42,17 +42,26 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		}
 		opts.Config = conf
 	}
-	if g.Stdio {
-		out, restore, err := stdio.GuardStdout()
-		if err != nil {
-			return err
+	if err := g.run(ctx, opts); err != nil && !errors.Is(err, context.Canceled) {
+		f := &failure{exit: exitUsage, step: "run the gateway", kind: "gateway", seen: err.Error()}
+		var unreachable *app.UnreachableError
+		if errors.As(err, &unreachable) {
+			f.exit, f.kind = exitUnreachable, "unreachable"
 		}
-		defer restore()
-		opts.Stdio = stdio.Open(os.Stdin, out, stdio.Options{})
+		return f
 	}
-	err := app.Run(ctx, opts)
-	if err == nil || errors.Is(err, context.Canceled) {
-		return nil
+	return nil
+}
+
+// run serves. On standard output stands nothing but the protocol, whatever else writes there.
+func (g *gatewayCommand) run(ctx context.Context, opts app.Options) error {
+	if !g.Stdio {
+		return app.Run(ctx, opts)
 	}
-	return &failure{exit: exitUnreachable, step: "run the gateway", kind: "gateway", seen: err.Error()}
+	out, restore, err := stdio.GuardStdout()
+	if err != nil {
+		return err
+	}
+	opts.Stdio = stdio.Open(os.Stdin, out, stdio.Options{})
+	return errors.Join(app.Run(ctx, opts), restore())
 }

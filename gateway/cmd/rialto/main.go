@@ -12,7 +12,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	e := &environment{
-		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, terminal: isTerminal(os.Stderr), process: true,
+		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, terminal: isTerminal(os.Stderr),
 	}
 	os.Exit(run(ctx, os.Args[1:], e))
 }
@@ -22,7 +22,6 @@ type environment struct {
 	stdout, stderr io.Writer
 	lookup         func(string) (string, bool)
 	terminal       bool   // stderr is one: progress is shown
-	process        bool   // standard input and output are the process's own
 	folder         string // where mcp.json is looked for; empty means the current one
 }
 
