@@ -142,18 +142,18 @@ func TestListsOfEveryKind(t *testing.T) {
 }
 
 func TestWithoutCapability(t *testing.T) {
-	bare := func(t *testing.T, strict bool) (page *mcp.ListToolsResult, err error, sent string) {
+	bare := func(t *testing.T, strict bool) (page *mcp.ListToolsResult, sent string, err error) {
 		conn, p := play(script{"server/discover": result(`{"supportedVersions":["2026-07-28"],"capabilities":{}}`), "tools/list": result(`{"tools":[]}`)})
 		defer p.conn.Close()
 		c := connect(t, conn, client.Options{StrictCapabilities: strict})
 		page, err = c.ListTools(t.Context(), nil)
-		return page, err, p.methods()
+		return page, p.methods(), err
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if page, err, sent := bare(t, false); err != nil || len(page.Tools) != 0 || sent != "server/discover" {
+		if page, sent, err := bare(t, false); err != nil || len(page.Tools) != 0 || sent != "server/discover" {
 			t.Errorf("lenient: %v, sent %s", err, sent)
 		}
-		if _, err, sent := bare(t, true); !errors.Is(err, mcp.CodeCapabilityNotSupported) || sent != "server/discover" {
+		if _, sent, err := bare(t, true); !errors.Is(err, mcp.CodeCapabilityNotSupported) || sent != "server/discover" {
 			t.Errorf("strict: %v, sent %s", err, sent)
 		}
 	})

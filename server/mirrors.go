@@ -40,14 +40,15 @@ func checkMirrors(h era.Headers, declared []schema.HeaderParam, args json.RawMes
 
 // at follows a path of property names.
 func at(value json.RawMessage, path []string) (json.RawMessage, bool) {
-	ok := true
 	for _, name := range path {
 		if len(value) == 0 || value[0] != '{' {
 			return nil, false
 		}
-		if value, ok = jsonrpc.Member(value, name); !ok {
+		next, ok := jsonrpc.Member(value, name)
+		if !ok {
 			return nil, false
 		}
+		value = next
 	}
 	return value, true
 }

@@ -52,8 +52,8 @@ type Codec interface {
 // AppendOutcome appends the whole answer to a call. When the result cannot be encoded the peer gets an internal error
 // and err says why, for the log; the frame is good in either case.
 func AppendOutcome(dst []byte, codec Codec, id jsonrpc.ID, row *Row, o *Outcome) (frame []byte, err error) {
-	if o.Err != nil {
-		return jsonrpc.AppendError(dst, id, codec.WireError(o.Err)), nil
+	if refused := o.Err; refused != nil {
+		return jsonrpc.AppendError(dst, id, codec.WireError(refused)), nil //nolint:nilerr // the answer is the error
 	}
 	start := len(dst)
 	dst = jsonrpc.OpenResult(dst, id)

@@ -136,10 +136,7 @@ func ok(result string) *era.Outcome { return &era.Outcome{Result: raw(result)} }
 
 func failed(e *mcp.Error) *era.Outcome { return &era.Outcome{Err: e} }
 
-var (
-	ofClient = era.ClientSide
-	ofServer = era.ServerSide
-)
+const ofClient = era.ClientSide
 
 func legacyTranscripts() []transcript {
 	var all []transcript

@@ -48,8 +48,8 @@ type embedding struct {
 	base
 	*Extra
 	Name   string
-	Hidden string `json:"-"`
-	lower  int
+	Hidden string         `json:"-"`
+	lower  int            //nolint:unused // an unexported field is no member
 	Rest   map[string]int `json:",embed"`
 }
 

@@ -163,7 +163,7 @@ func (c *Child) drainStderr() {
 // reap waits for the process, tells everybody, and ends what it has left behind in its group.
 func (c *Child) reap() {
 	defer close(c.reaped)
-	c.cmd.Wait() // its error says what ProcessState says
+	_ = c.cmd.Wait() // its error says what ProcessState says
 	c.group.terminate()
 	within(c.drained, stderrWait)
 	c.exit = newExitError(c.command, c.cmd.ProcessState, c.last.text())
@@ -234,8 +234,8 @@ func (c *Child) discardOutput() <-chan struct{} {
 		defer close(done)
 		c.pipe.reading.Lock() // the last Read has left
 		defer c.pipe.reading.Unlock()
-		c.stdout.SetReadDeadline(time.Time{}) // fails where there are no deadlines, which is what is wanted
-		io.Copy(io.Discard, c.stdout)
+		_ = c.stdout.SetReadDeadline(time.Time{}) // fails where there are no deadlines, which is what is wanted
+		_, _ = io.Copy(io.Discard, c.stdout)      // how its output ends is of no use to anybody any more
 	}()
 	return done
 }

@@ -3,6 +3,7 @@ package stdio
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -142,7 +143,7 @@ func (r *frameReader) fill(ctx context.Context) error {
 	if err == nil || n > 0 {
 		return nil
 	}
-	if ctx.Err() != nil || err == transport.ErrClosed {
+	if ctx.Err() != nil || errors.Is(err, transport.ErrClosed) {
 		return err
 	}
 	r.err = err

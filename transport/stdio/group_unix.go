@@ -23,8 +23,8 @@ type group struct{ id int }
 func newGroup(p *os.Process) *group { return &group{id: p.Pid} }
 
 // terminate and kill fail only when nobody is left.
-func (g *group) terminate() { syscall.Kill(-g.id, syscall.SIGTERM) }
-func (g *group) kill()      { syscall.Kill(-g.id, syscall.SIGKILL) }
+func (g *group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+func (g *group) kill()      { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 // alive reports whether anybody is left. It is asked after the child itself has been waited for; where this process is
 // the init of a container, orphans of the group have become its children, and are waited for here.

@@ -53,7 +53,7 @@ func (d *deadline) kick() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.dead { // what follows kill is not to be disturbed by a context that ends late
-		d.set(longAgo) // fails only on a closed file, where nothing is under way
+		_ = d.set(longAgo) // fails only on a closed file, where nothing is under way
 	}
 }
 
@@ -62,7 +62,7 @@ func (d *deadline) kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dead = true
-	d.set(longAgo)
+	_ = d.set(longAgo)
 }
 
 // clear takes a kick back. It reports false after kill.
@@ -70,7 +70,7 @@ func (d *deadline) clear() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.dead {
-		d.set(time.Time{})
+		_ = d.set(time.Time{})
 	}
 	return !d.dead
 }

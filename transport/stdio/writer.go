@@ -54,7 +54,7 @@ func (w *frameWriter) write(ctx context.Context, frame []byte) error {
 	w.active = true
 	w.mu.Unlock()
 	if !w.out.interruptible() {
-		go w.run(context.Background())
+		go func() { _ = w.run(context.Background()) }() // ends when nothing waits; a failure is kept for the next Write
 		return nil
 	}
 	return w.run(ctx)
@@ -91,9 +91,9 @@ func (w *frameWriter) run(ctx context.Context) error {
 			return err
 		}
 		n, err := w.out.write(ctx, batch)
-		if err != nil && ctx.Err() != nil && err == ctx.Err() {
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			w.putBack(batch[n:])
-			go w.run(context.Background())
+			go func() { _ = w.run(context.Background()) }() // as in Write
 			return err
 		}
 		w.wrote(batch, err)

@@ -49,7 +49,7 @@ func TestBatch(t *testing.T) {
 func TestBatchWithQuestion(t *testing.T) {
 	w := newWorld(t, Options{})
 	session := [2]string{"Mcp-Session-Id", w.ask(t, "POST", older).header.Get("Mcp-Session-Id")}
-	resp := w.start(t, t.Context(), "POST", "["+legacyCall("ask")+","+legacyList+"]", session)
+	resp := w.start(t.Context(), t, "POST", "["+legacyCall("ask")+","+legacyList+"]", session)
 	defer resp.Body.Close()
 	stream := readEvents(resp.Body)
 	var question struct{ ID json.RawMessage }

@@ -21,9 +21,9 @@ func TestGetStream(t *testing.T) {
 			checkLeaks(t)
 			w := newWorld(t, opts)
 			session := w.open(t)
-			older := w.start(t, t.Context(), "GET", "", session) // returns with the headers: C-061
+			older := w.start(t.Context(), t, "GET", "", session) // returns with the headers: C-061
 			defer older.Body.Close()
-			newer := w.start(t, t.Context(), "GET", "", session)
+			newer := w.start(t.Context(), t, "GET", "", session)
 			for header, want := range map[string]string{
 				"Content-Type": typeEvents, "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", "Mcp-Session-Id": session[1],
 			} {
@@ -55,7 +55,7 @@ func TestGetLimit(t *testing.T) {
 	w := newWorld(t, Options{MaxStreams: 2})
 	session := w.open(t)
 	for range 2 {
-		resp := w.start(t, t.Context(), "GET", "", session)
+		resp := w.start(t.Context(), t, "GET", "", session)
 		defer resp.Body.Close()
 	}
 	if a := w.ask(t, "GET", "", session); a.status != 409 {
@@ -81,8 +81,8 @@ func TestListen(t *testing.T) {
 			checkLeaks(t)
 			w := newWorld(t, opts)
 			ctx, cancel := context.WithCancel(t.Context())
-			gone := w.listen(t, ctx)
-			stays := w.listen(t, t.Context())
+			gone := w.listen(ctx, t)
+			stays := w.listen(t.Context(), t)
 			eventually(t, "both listen", func() bool { return w.engine.Listens() == 2 })
 			w.engine.Announce(engine.ToolsChanged, "")
 			for _, stream := range []*events{gone, stays} {
@@ -107,10 +107,10 @@ func TestListen(t *testing.T) {
 }
 
 // listen opens a listen stream and reads its acknowledgement.
-func (w *world) listen(t *testing.T, ctx context.Context) *events {
+func (w *world) listen(ctx context.Context, t *testing.T) *events {
 	t.Helper()
 	body, headers := modern("subscriptions/listen", "", `,"notifications":{"toolsListChanged":true}`)
-	resp := w.start(t, ctx, "POST", body, headers...)
+	resp := w.start(ctx, t, "POST", body, headers...)
 	t.Cleanup(func() { resp.Body.Close() })
 	stream := readEvents(resp.Body)
 	if got := stream.next(); !strings.Contains(got, "subscriptions/acknowledged") {
@@ -160,9 +160,9 @@ func TestCloseWithManyStreams(t *testing.T) {
 			checkLeaks(t)
 			w := newWorld(t, opts)
 			for range 25 {
-				w.listen(t, t.Context())
+				w.listen(t.Context(), t)
 				session := w.open(t)
-				resp := w.start(t, t.Context(), "GET", "", session)
+				resp := w.start(t.Context(), t, "GET", "", session)
 				t.Cleanup(func() { resp.Body.Close() })
 			}
 			if n := w.handler.Streams(); n != 50 {

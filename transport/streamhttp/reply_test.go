@@ -129,7 +129,7 @@ func TestKeepAliveOnEveryStream(t *testing.T) {
 			opts.KeepAlive = 10 * time.Millisecond
 			w := newWorld(t, opts)
 			session := w.open(t)
-			resp := w.start(t, t.Context(), "GET", "", session)
+			resp := w.start(t.Context(), t, "GET", "", session)
 			defer resp.Body.Close()
 			buf := make([]byte, len(": keepalive\n\n")*2)
 			if _, err := io.ReadFull(resp.Body, buf); err != nil || string(buf) != ": keepalive\n\n: keepalive\n\n" {

@@ -102,7 +102,7 @@ func TestSessionLimit(t *testing.T) {
 func TestServerAsks(t *testing.T) {
 	w := newWorld(t, Options{})
 	session := w.open(t)
-	resp := w.start(t, t.Context(), "POST", legacyCall("ask"), session)
+	resp := w.start(t.Context(), t, "POST", legacyCall("ask"), session)
 	defer resp.Body.Close()
 	stream := readEvents(resp.Body)
 	var question struct {

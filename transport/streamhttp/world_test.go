@@ -156,7 +156,7 @@ func legacyCall(tool string) string {
 // ask sends one request and reads the whole answer. A header with an empty value is left out.
 func (w *world) ask(t testing.TB, method, body string, headers ...[2]string) *answer {
 	t.Helper()
-	resp := w.start(t, t.Context(), method, body, headers...)
+	resp := w.start(t.Context(), t, method, body, headers...)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *world) ask(t testing.TB, method, body string, headers ...[2]string) *an
 	return &answer{resp.StatusCode, resp.Header, string(text)}
 }
 
-func (w *world) start(t testing.TB, ctx context.Context, method, body string, headers ...[2]string) *http.Response {
+func (w *world) start(ctx context.Context, t testing.TB, method, body string, headers ...[2]string) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a stream that stays silent must not hang the test
 	t.Cleanup(cancel)
