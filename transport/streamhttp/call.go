@@ -168,7 +168,7 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 		return x.readStream(resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
 		x.client.discard(resp, x.end)
-		return x.elsewhere(), nil
+		return x.over()
 	default:
 		x.client.discard(resp, x.end)
 		return false, fmt.Errorf("%s answered with %.80q where a server of this protocol answers with %s or %s; is the address right?",
@@ -176,10 +176,16 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 	}
 }
 
-// elsewhere tells whether the answer may still come on the GET stream.
-func (x *call) elsewhere() bool {
+// over is the end of the stream: it tells whether the answer may still come on the GET stream.
+func (x *call) over() (elsewhere bool, err error) {
+	if x.answered {
+		return false, nil
+	}
+	if x.client.ctx.Err() != nil {
+		return false, transport.ErrClosed
+	}
 	codec := x.client.peer.Codec()
-	return !x.answered && codec != nil && codec.Traits().Resumable && x.client.Listening()
+	return codec != nil && codec.Traits().Resumable && x.client.Listening(), nil
 }
 
 func (x *call) readJSON(resp *http.Response) (bool, error) {
@@ -193,7 +199,7 @@ func (x *call) readJSON(resp *http.Response) (bool, error) {
 		return false, x.broken(err)
 	}
 	x.take(frame, resp)
-	return x.elsewhere(), nil
+	return x.over()
 }
 
 // broken says that the stream of the answer ended too early, and why.

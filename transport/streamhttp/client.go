@@ -143,6 +143,7 @@ func (c *Client) Close() error {
 		session := c.session
 		c.mu.Unlock()
 		c.cancel()
+		go c.peer.Close(transport.ErrClosed) // the peer's own limit bounds it; waiting here would hold up a handler that closes
 		c.started.Wait()
 		if session != "" {
 			c.err = c.endSession(session)
@@ -150,7 +151,6 @@ func (c *Client) Close() error {
 		if c.own != nil {
 			c.own.CloseIdleConnections()
 		}
-		go c.peer.Close(transport.ErrClosed) // the peer's own limit bounds it; waiting here would hold up a handler that closes
 	})
 	return c.err
 }

@@ -57,10 +57,11 @@ func (x *call) readStream(resp *http.Response) (bool, error) {
 	if x.lastID != "" && x.resumable() {
 		return x.resume()
 	}
-	if err != nil && !errors.Is(err, sse.ErrCut) && !x.elsewhere() {
+	elsewhere, over := x.over()
+	if over == nil && !elsewhere && err != nil && !errors.Is(err, sse.ErrCut) {
 		return false, x.broken(err)
 	}
-	return x.elsewhere(), nil
+	return elsewhere, over
 }
 
 func (x *call) follow(resp *http.Response) error {
