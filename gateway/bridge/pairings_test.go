@@ -117,58 +117,84 @@ func TestRefusals(t *testing.T) {
 func TestProgressAndLogs(t *testing.T) {
 	pairings(t, func(t *testing.T, modern, upModern bool) {
 		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, fill: everything(nil)})
-		logs := make(chan string, 10)
-		c := w.dial(t, modern, client.Options{
-			LogLevel: mcp.LevelInfo,
-			OnLog:    func(m mcp.LoggingMessageParams) { logs <- string(m.Level) + " " + m.Logger + " " + string(m.Data) },
-		})
-		var seen []float64
-		result, err := c.CallTool(t.Context(), "climb", nil, client.CallOptions{
-			OnProgress: func(p mcp.ProgressParams) { seen = append(seen, p.Progress) },
-		})
-		if err != nil || result.Text() != "up" {
-			t.Fatalf("got %+v, %v", result, err)
-		}
-		if !slices.Equal(seen, []float64{1, 2, 3}) {
-			t.Errorf("progress %v, want 1, 2, 3", seen)
-		}
-		if got := <-logs; got != `warning climber "nearly there"` {
-			t.Errorf("log message %q", got)
-		}
-		select {
-		case got := <-logs:
-			t.Errorf("a second log message %q, which is below the level", got)
-		default:
-		}
+		climbs(t, modern, w.dial)
 	})
+}
+
+func TestProgressAndLogsOverHTTP(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, http: true, fill: everything(nil)})
+		climbs(t, modern, w.dialHTTP)
+	})
+}
+
+// climbs calls a tool with progress and logs, and demands that they reach the client before the answer does.
+func climbs(t *testing.T, modern bool, dial func(*testing.T, bool, client.Options) *client.Client) {
+	t.Helper()
+	logs := make(chan string, 10)
+	c := dial(t, modern, client.Options{
+		LogLevel: mcp.LevelInfo,
+		OnLog:    func(m mcp.LoggingMessageParams) { logs <- string(m.Level) + " " + m.Logger + " " + string(m.Data) },
+	})
+	var seen []float64
+	result, err := c.CallTool(t.Context(), "climb", nil, client.CallOptions{
+		OnProgress: func(p mcp.ProgressParams) { seen = append(seen, p.Progress) },
+	})
+	if err != nil || result.Text() != "up" {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	if !slices.Equal(seen, []float64{1, 2, 3}) {
+		t.Errorf("progress %v, want 1, 2, 3", seen)
+	}
+	if got := <-logs; got != `warning climber "nearly there"` {
+		t.Errorf("log message %q", got)
+	}
+	select {
+	case got := <-logs:
+		t.Errorf("a second log message %q, which is below the level", got)
+	default:
+	}
 }
 
 func TestCancel(t *testing.T) {
 	pairings(t, func(t *testing.T, modern, upModern bool) {
 		slow := make(chan error)
 		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, fill: everything(slow)})
-		c := w.dial(t, modern, client.Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { // ends with the call
-			_, err := c.Raw(ctx, "tools/call", json.RawMessage(`{"name":"wait"}`), client.RawOptions{})
-			done <- err
-		}()
-		<-slow
-		cancel()
-		select {
-		case err := <-slow:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("the tool's context ended with %v", err)
-			}
-		case <-time.After(5 * time.Second):
-			t.Fatal("the cancellation has not reached the upstream")
-		}
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("the call ended with %v", err)
-		}
-		if got := raw(t, c, "tools/call", `{"name":"echo","arguments":{"text":"on"}}`); !strings.Contains(got, `"on"`) {
-			t.Errorf("the next call answers %s", got)
-		}
+		cancelled(t, w.dial(t, modern, client.Options{}), slow)
 	})
+}
+
+func TestCancelOverHTTP(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		slow := make(chan error)
+		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, http: true, fill: everything(slow)})
+		cancelled(t, w.dialHTTP(t, modern, client.Options{}), slow)
+	})
+}
+
+// cancelled cancels one call and demands that the upstream hears of it, and that the next call works.
+func cancelled(t *testing.T, c *client.Client, slow <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { // ends with the call
+		_, err := c.Raw(ctx, "tools/call", json.RawMessage(`{"name":"wait"}`), client.RawOptions{})
+		done <- err
+	}()
+	<-slow
+	cancel()
+	select {
+	case err := <-slow:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the tool's context ended with %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the cancellation has not reached the upstream")
+	}
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call ended with %v", err)
+	}
+	if got := raw(t, c, "tools/call", `{"name":"echo","arguments":{"text":"on"}}`); !strings.Contains(got, `"on"`) {
+		t.Errorf("the next call answers %s", got)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ type backend struct {
 	name   string
 	modern bool
 	opts   server.Options
+	http   bool // reached over HTTP, else in memory
 	fill   func(*server.Server)
 	down   error // what connecting fails with; nil for a server that works
 }
@@ -49,7 +51,7 @@ func versions(modern bool) []string {
 func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 	t.Helper()
 	w := &world{servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
-	down := make(map[string]error)
+	down, urls := make(map[string]error), make(map[string]string)
 	var entries []manager.Server
 	for _, b := range backends {
 		entries = append(entries, manager.Server{Name: b.name})
@@ -60,6 +62,9 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 			b.fill(s)
 		}
 		w.servers[b.name] = s
+		if b.http {
+			urls[b.name] = listen(t, s)
+		}
 	}
 	w.set = upstream.New(entries, upstream.Options{
 		Dial: func(ctx context.Context, s manager.Server) (upstream.Conn, error) {
@@ -67,6 +72,9 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 				return nil, err
 			}
 			return upstream.Open(client.Options{}, func(o client.Options) (*client.Client, error) {
+				if url := urls[s.Name]; url != "" {
+					return client.DialHTTP(ctx, url, o)
+				}
 				conn := serve(t, w.servers[s.Name])
 				w.mu.Lock()
 				w.wires[s.Name] = conn
@@ -112,6 +120,39 @@ func serve(t *testing.T, s *server.Server) transport.Conn {
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return near
+}
+
+// listen serves s over HTTP until the test ends, and gives its address.
+func listen(t *testing.T, s *server.Server) string {
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		ts.Close()
+	})
+	return ts.URL
+}
+
+// dialHTTP is dial over HTTP.
+func (w *world) dialHTTP(t *testing.T, modern bool, o client.Options) *client.Client {
+	t.Helper()
+	o.Mode = client.Legacy
+	if modern {
+		o.Mode = client.Modern
+	}
+	c, err := client.DialHTTP(t.Context(), listen(t, w.bridge.Server()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
 
 // dial connects a client of one era to the bridge.
