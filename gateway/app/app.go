@@ -47,8 +47,8 @@ func (e *UnreachableError) Error() string {
 
 // Time limits of stopping. Together they stay below three seconds.
 const (
-	drainTime = 1200 * time.Millisecond // for clients: streams end, answers leave
-	closeTime = 300 * time.Millisecond  // for connections of clients that do not go
+	drainTime = time.Second            // for clients: streams end, answers leave
+	closeTime = 300 * time.Millisecond // beyond that, for handlers that do not end
 )
 
 // gateway is one run.
@@ -192,8 +192,11 @@ func (g *gateway) stop(h *http.Server, end func()) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(closeTime):
-		<-ctx.Done()
+	case <-ctx.Done():
+		select {
+		case <-ended:
+		case <-time.After(closeTime):
+		}
 	}
 	end()
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,16 @@ func checkHealth(t *testing.T, r *running) {
 	if health.Status != "ok" || len(health.Servers) != 2 || health.Servers[0].State != "ready" || health.Servers[1].State == "ready" {
 		t.Errorf("health is %s", body)
 	}
+}
+
+// TestStopWithStubbornChild holds that a process that neither ends with its input nor when it is asked does not hold the
+// gateway up for long.
+func TestStopWithStubbornChild(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell to make a process that ignores signals")
+	}
+	r := start(t, read(t, `{"mcpServers": {"stubborn": {"command": "sh", "args": ["-c", "trap '' TERM; while :; do sleep 1; done"]}}}`))
+	r.end(t)
 }
 
 func TestAddressInUse(t *testing.T) {

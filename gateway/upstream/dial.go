@@ -16,8 +16,8 @@ import (
 
 // How long a child may take to end by itself, and after it was asked to: together less than the gateway has for stopping.
 const (
-	closeWait = 800 * time.Millisecond
-	termWait  = 700 * time.Millisecond
+	closeWait = 600 * time.Millisecond
+	termWait  = 500 * time.Millisecond
 )
 
 // Dial opens a connection to a server of a configuration, whatever its transport. opts is completed with the headers of
