@@ -91,7 +91,9 @@ func Dialing(opts client.Options, callTimeout, totalTimeout time.Duration) Diale
 				}
 				return nil, err
 			}
-			known.put(s.Name, c.Verdict())
+			if o.Verdict == nil { // seen now, not believed: a server may have changed its era since
+				known.put(s.Name, c.Verdict())
+			}
 			return c, nil
 		})
 	}

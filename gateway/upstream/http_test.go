@@ -16,7 +16,7 @@ import (
 )
 
 // hello is a server with one tool, as an HTTP handler.
-func hello(t *testing.T, versions []string) http.Handler {
+func hello(t *testing.T, versions []string) http.HandlerFunc {
 	s := server.New(mcp.Implementation{Name: "hello", Version: "1"}, server.Options{Versions: versions})
 	server.AddTool(s, mcp.Tool{Name: "hello"}, func(context.Context, *server.Request, struct{}) (string, error) { return "hi", nil })
 	t.Cleanup(func() {
@@ -26,7 +26,7 @@ func hello(t *testing.T, versions []string) http.Handler {
 			t.Error(err)
 		}
 	})
-	return s.Handler()
+	return s.Handler().ServeHTTP
 }
 
 func TestHTTP(t *testing.T) {

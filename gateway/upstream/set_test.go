@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -158,19 +159,37 @@ func TestEchoOfNotices(t *testing.T) {
 	})
 }
 
-func TestForgottenSessionIsMadeAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		first, second := newFake(tools("x")), newFake(tools("x"))
-		first.call = func(Call) (*Answer, error) { return nil, &transport.StatusError{Status: http.StatusNotFound} }
-		second.call = func(Call) (*Answer, error) { return &Answer{Result: []byte(`{}`)}, nil }
-		s := &script{conns: []*fake{first, second}}
-		set, _ := begin(t, s, Options{})
-		time.Sleep(time.Minute)
-		answer, err := set.Call(t.Context(), "a", Call{Method: "tools/call"})
-		if err != nil || string(answer.Result) != `{}` || s.count() != 2 {
-			t.Errorf("got %+v, %v after %d dials", answer, err, s.count())
-		}
-	})
+// TestCallsThatWereNotTaken holds that a call that the server has certainly not taken is repeated on a new connection, and
+// any other is not.
+func TestCallsThatWereNotTaken(t *testing.T) {
+	other := mcp.Errorf(mcp.CodeUnsupportedVersion, "not any more")
+	other.Remote = true
+	for _, tc := range []struct {
+		name     string
+		err      error
+		repeated bool
+	}{
+		{"a forgotten session", &transport.StatusError{Status: http.StatusNotFound}, true},
+		{"another revision", other, true},
+		{"a failing server", &transport.StatusError{Status: http.StatusInternalServerError}, false},
+		{"a lost answer", mcp.CodeConnectionClosed, false},
+		{"no answer", context.DeadlineExceeded, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first, second := newFake(tools("x")), newFake(tools("x"))
+				first.call = func(Call) (*Answer, error) { return nil, tc.err }
+				second.call = func(Call) (*Answer, error) { return &Answer{Result: []byte(`{}`)}, nil }
+				s := &script{conns: []*fake{first, second}}
+				set, _ := begin(t, s, Options{})
+				time.Sleep(time.Minute)
+				_, err := set.Call(t.Context(), "a", Call{Method: "tools/call"})
+				if (err == nil) != tc.repeated || (s.count() == 2) != tc.repeated {
+					t.Errorf("error %v after %d dials", err, s.count())
+				}
+			})
+		})
+	}
 }
 
 func TestConnectTimeout(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -56,8 +57,13 @@ func pause(failures int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// notTaken tells whether a call has certainly not been taken by the server: it no longer knows the session.
+// notTaken tells whether a call has certainly not been taken by the server: it no longer knows the session, or no longer
+// speaks the revision.
 func notTaken(err error) bool {
+	var fault *mcp.Error
+	if errors.As(err, &fault) && fault.Remote && fault.Code == mcp.CodeUnsupportedVersion {
+		return true
+	}
 	var status *transport.StatusError
 	return errors.As(err, &status) && status.Status == http.StatusNotFound && status.Message == nil
 }
