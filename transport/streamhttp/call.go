@@ -64,7 +64,7 @@ func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, sess
 	if c.ctx.Err() != nil {
 		return nil, transport.ErrClosed
 	}
-	resp, err := c.send(ctx, bytes.Clone(frame), headers, session) // net/http may still be reading when the answer is there
+	resp, err := c.send(ctx, frame, headers, session)
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
@@ -76,15 +76,28 @@ func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, sess
 
 // send posts a frame. Redirects are rare: only they take the road through http.Client, which costs a copy of all headers.
 func (c *Client) send(ctx context.Context, frame []byte, headers [][2]string, session string) (*http.Response, error) {
+	var space [8][2]string
+	pairs := callHeaders(space[:0], headers, session)
+	if c.quick != nil && c.quick.takes(ctx, pairs, frame) {
+		resp, err := c.quick.post(ctx, pairs, frame)
+		if err != nil || !moved(resp) {
+			return resp, err
+		}
+		resp.Body.Close()
+		return c.http.Do(c.post(ctx, bytes.Clone(frame), pairs))
+	}
+	frame = bytes.Clone(frame) // net/http may still be reading when the answer is there
 	if c.trip != nil {
-		resp, err := c.trip.RoundTrip(c.post(ctx, frame, headers, session))
-		if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
+		resp, err := c.trip.RoundTrip(c.post(ctx, frame, pairs))
+		if err != nil || !moved(resp) {
 			return resp, err
 		}
 		resp.Body.Close()
 	}
-	return c.http.Do(c.post(ctx, frame, headers, session))
+	return c.http.Do(c.post(ctx, frame, pairs))
 }
+
+func moved(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
 
 // explain says why a request failed: the end of the client, of the context, or the network.
 func (c *Client) explain(ctx context.Context, err error) error {

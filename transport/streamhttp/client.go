@@ -17,7 +17,8 @@ import (
 // ClientOptions configures a Client. The zero value is ready to use.
 type ClientOptions struct {
 	// HTTPClient sends the requests. A copy is made, whose redirects follow the rules of this package as well. Nil means one
-	// with connections of its own. A Timeout in it would end streams.
+	// with connections of its own, which posts to http:// addresses without the goroutines of net/http's Transport, where
+	// no proxy is set for them. A Timeout in it would end streams.
 	HTTPClient *http.Client
 
 	// Headers go with every request; Authorization may be among them, and Host. Those that the protocol sets are left out.
@@ -55,6 +56,7 @@ type Client struct {
 	http  *http.Client
 	trip  http.RoundTripper // under http, where nothing but redirects needs more; else nil
 	own   *http.Transport   // nil where the user gave a client
+	quick *direct           // for POSTs over plain HTTP; nil where net/http has to send them
 	base  http.Header       // what every request has
 	names []string          // of the user's headers in base
 	recv  transport.Receiver
@@ -120,6 +122,9 @@ func (c *Client) setHTTP() {
 			c.trip = http.DefaultTransport
 		}
 	}
+	if c.own != nil {
+		c.quick = newDirect(c.url, c.base, c.own)
+	}
 }
 
 // Shared tells that every exchange has its own stream.
@@ -150,6 +155,9 @@ func (c *Client) Close() error {
 		}
 		if c.own != nil {
 			c.own.CloseIdleConnections()
+		}
+		if c.quick != nil {
+			c.quick.pool.close()
 		}
 	})
 	return c.err

@@ -58,22 +58,36 @@ func (c *Client) request(ctx context.Context, method string, frame []byte, sessi
 	return req
 }
 
-// post makes a POST of one message.
-func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string, session string) *http.Request {
-	req := c.request(ctx, http.MethodPost, frame, session)
-	values := make([]string, len(headers)) // one place for all of them
-	for i, pair := range headers {
+// callHeaders adds what one message sets to list, with canonical names and each once: of the codec's headers the first
+// value, of the caller's the last, and the session.
+func callHeaders(list, headers [][2]string, session string) [][2]string {
+	for _, pair := range headers {
 		name := http.CanonicalHeaderKey(pair[0])
-		switch {
-		case slices.Contains(codecHeaders, name):
-			if req.Header[name] != nil {
-				continue
-			}
-		case name == "Authorization" || name == "Host" || name == "Cookie" || slices.Contains(ownHeaders, name):
+		codecs := slices.Contains(codecHeaders, name)
+		if !codecs && (name == "Authorization" || name == "Host" || name == "Cookie" || slices.Contains(ownHeaders, name)) {
 			continue
 		}
+		at := slices.IndexFunc(list, func(have [2]string) bool { return have[0] == name })
+		switch {
+		case at < 0:
+			list = append(list, [2]string{name, pair[1]})
+		case !codecs:
+			list[at][1] = pair[1]
+		}
+	}
+	if session != "" {
+		list = append(list, [2]string{headerSession, session})
+	}
+	return list
+}
+
+// post makes a POST of one message with the headers of callHeaders.
+func (c *Client) post(ctx context.Context, frame []byte, headers [][2]string) *http.Request {
+	req := c.request(ctx, http.MethodPost, frame, "")
+	values := make([]string, len(headers)) // one place for all of them
+	for i, pair := range headers {
 		values[i] = pair[1]
-		req.Header[name] = values[i : i+1 : i+1]
+		req.Header[pair[0]] = values[i : i+1 : i+1]
 	}
 	req.Header["Content-Type"] = jsonType
 	req.Header["Accept"] = bothTypes

@@ -3,26 +3,22 @@ package rialto
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/rialto-mcp/rialto/client"
 
 	"github.com/rialto-mcp/rialto/bench/internal/echo"
 )
 
-type caller struct {
-	client *client.Client
-	http   *http.Client // nil on stdio
-}
+type caller struct{ client *client.Client }
 
-// DialHTTP connects to a server by URL; the era is found out.
+// DialHTTP connects to a server by URL; the era is found out. It is used as it comes, without an http.Client: its own
+// keeps as many connections as there are callers, which the clients that the other SDKs use have to be told.
 func DialHTTP(ctx context.Context, url string) (echo.Caller, error) {
-	hc := echo.HTTPClient()
-	c, err := client.DialHTTP(ctx, url, client.Options{HTTPClient: hc})
+	c, err := client.DialHTTP(ctx, url, client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return caller{client: c, http: hc}, nil
+	return caller{client: c}, nil
 }
 
 // DialStdio starts program and connects to it.
@@ -45,10 +41,4 @@ func (c caller) Echo(ctx context.Context, text string) (string, error) {
 	return result.Text(), nil
 }
 
-func (c caller) Close() error {
-	err := c.client.Close()
-	if c.http != nil {
-		c.http.CloseIdleConnections()
-	}
-	return err
-}
+func (c caller) Close() error { return c.client.Close() }
