@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,21 +158,34 @@ func TestDirectRequest(t *testing.T) {
 type ended struct {
 	net.Conn
 	name string
-	log  *[]string
+	log  *closings
+}
+
+type closings struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (c *closings) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.names
 }
 
 func (e ended) Close() error {
-	*e.log = append(*e.log, e.name)
+	e.log.mu.Lock()
+	defer e.log.mu.Unlock()
+	e.log.names = append(e.log.names, e.name)
 	return e.Conn.Close()
 }
 
 // TestPool is how many connections lie idle, for how long, and in which order they are used.
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var closed []string
+		log := &closings{}
 		idle := func(name string) *wire {
 			conn, _ := net.Pipe()
-			w := newWire(ended{conn, name, &closed})
+			w := newWire(ended{conn, name, log})
 			w.alive = func() bool { return name != "dead" }
 			return w
 		}
@@ -182,15 +196,15 @@ func TestPool(t *testing.T) {
 		}
 		time.Sleep(35 * time.Second) // 75 s after a, 65 s after b
 		synctest.Wait()
-		if !slices.Equal(closed, []string{"d", "a", "b"}) {
+		if closed := log.all(); !slices.Equal(closed, []string{"d", "a", "b"}) {
 			t.Errorf("closed %q", closed)
 		}
 		p.put(idle("e"))
 		if w := p.take(); w.conn.(ended).name != "e" {
 			t.Errorf("took %s, not the one used last", w.conn.(ended).name)
 		}
-		if w := p.take(); w != nil || closed[len(closed)-1] != "dead" {
-			t.Errorf("took %v, closed %q", w, closed)
+		if w := p.take(); w != nil || len(log.all()) != 4 || log.all()[3] != "dead" {
+			t.Errorf("took %v, closed %q", w, log.all())
 		}
 		blind := idle("blind")
 		blind.alive = nil
@@ -198,7 +212,7 @@ func TestPool(t *testing.T) {
 		p.put(idle("f"))
 		p.close()
 		p.put(idle("g"))
-		if !slices.Equal(closed[4:], []string{"blind", "f", "g"}) {
+		if closed := log.all(); !slices.Equal(closed[4:], []string{"blind", "f", "g"}) {
 			t.Errorf("closed %q", closed)
 		}
 	})
