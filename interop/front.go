@@ -16,6 +16,9 @@ type Front struct {
 	// Era restricts the negotiation of the drivers, as in [Plan].
 	Era string
 
+	// AtOnce lets all drivers run at the same time.
+	AtOnce bool
+
 	// Open starts what has to run and says where to connect. It is called once; all drivers share what it started.
 	Open func(t testing.TB) Target
 
@@ -36,7 +39,12 @@ func RunFronts(t *testing.T, fronts []Front) {
 		t.Run(front.Name, func(t *testing.T) {
 			target := front.Open(t)
 			for _, driver := range Drivers() {
-				t.Run(driver.Name, func(t *testing.T) { front.run(t, driver, target) })
+				t.Run(driver.Name, func(t *testing.T) {
+					if front.AtOnce {
+						t.Parallel()
+					}
+					front.run(t, driver, target)
+				})
 			}
 		})
 	}

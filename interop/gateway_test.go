@@ -24,7 +24,11 @@ func TestGateway(t *testing.T) {
 	cases := gatewayCases(t, folder, memo)
 	stderr := filepath.Join(t.TempDir(), "stderr")
 
-	http := func(t testing.TB) Target { return Target{URL: startGateway(t, bin, file)} }
+	http := func(t testing.TB) Target {
+		url, told := startGateway(t, bin, file, 5) // all that can be read
+		toldOfAll(t, told)
+		return Target{URL: url}
+	}
 	stdio := func(testing.TB) Target {
 		return Target{Command: []string{"sh", "-c", `exec "$0" gateway --config "$1" --stdio 2>>"$2"`, bin, file, stderr}}
 	}
@@ -38,6 +42,79 @@ func TestGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	toldOfAll(t, string(told))
+}
+
+// TestGatewayWithTwins puts the same server behind the gateway twice, over HTTP with sessions and over stdio, and a modern
+// one over stdio. All clients come at once.
+func TestGatewayWithTwins(t *testing.T) {
+	file := saveConfig(t, map[string]any{
+		"first":  map[string]any{"type": "http", "url": StartEverything(t)},
+		"second": commandEntry(Everything(t)),
+		"memo":   commandEntry(Memo(t)),
+	})
+	cases := memoCases()
+	for _, twin := range []string{"first", "second"} {
+		for _, c := range everythingCases() {
+			if c.Step.Do != "list" {
+				cases = append(cases, Case{twin + " " + c.Name, twinStep(c.Step, twin), c.Check})
+			}
+		}
+	}
+	cases = append(cases,
+		Case{"all tools", Step{Do: "list", Kind: "tools"}, Lists("first__echo", "second__echo", "say")},
+		Case{"all resources", Step{Do: "list", Kind: "resources"}, Lists(featuresPage, "rialto+second:"+featuresPage)},
+		Case{
+			"links", Step{Do: "call", Name: "second__get-resource-links", Arguments: map[string]any{"count": 1}},
+			func(t testing.TB, out Outcome) {
+				t.Helper()
+				if last := lastOf(Decode[ToolResult](t, out).Content); last.Type != "resource_link" || !strings.HasPrefix(last.URI, "rialto+second:demo://") {
+					t.Errorf("got %s, want a link under the address that the gateway shows", out.Result)
+				}
+			},
+		},
+	)
+	RunFronts(t, []Front{{
+		Name: "http", Modern: true, AtOnce: true, Cases: cases,
+		Open: func(t testing.TB) Target {
+			url, told := startGateway(t, buildGateway(t), file, 3)
+			if strings.Contains(told, "failed") {
+				t.Errorf("not all servers are ready:\n%s", told)
+			}
+			return Target{URL: url}
+		},
+	}})
+}
+
+const featuresPage = "demo://resource/static/document/features.md"
+
+// twinStep is a step under the names that a twin's things have behind the gateway: the second one's addresses give way.
+func twinStep(step Step, twin string) Step {
+	prefix, scheme := twin+"__", ""
+	if twin == "second" {
+		scheme = "rialto+second:"
+	}
+	if step.Name != "" {
+		step.Name = prefix + step.Name
+	}
+	if step.URI != "" && step.URI != "demo://nope" {
+		step.URI = scheme + step.URI
+	}
+	if step.Ref != nil {
+		ref := *step.Ref
+		if step.Ref = &ref; ref.Name != "" {
+			ref.Name = prefix + ref.Name
+		} else {
+			ref.URI = scheme + ref.URI
+		}
+	}
+	return step
+}
+
+func lastOf(content []Content) Content {
+	if len(content) == 0 {
+		return Content{}
+	}
+	return content[len(content)-1]
 }
 
 // buildGateway compiles the program into a folder of the test's own.
@@ -55,19 +132,24 @@ func buildGateway(t testing.TB) string {
 // cannot: no such program, nobody at the address, not an entry at all.
 func writeConfig(t testing.TB, folder, memo string) string {
 	t.Helper()
-	command := func(words []string) map[string]any {
-		return map[string]any{"command": words[0], "args": words[1:]}
-	}
-	data := marshal(t, map[string]any{"mcpServers": map[string]any{
+	return saveConfig(t, map[string]any{
 		"broken":     map[string]any{"command": "no-such-program-anywhere"},
-		"everything": command(Everything(t)),
-		"files":      command(Filesystem(t, folder)),
+		"everything": commandEntry(Everything(t)),
+		"files":      commandEntry(Filesystem(t, folder)),
 		"memo":       map[string]any{"type": "http", "url": memo},
 		"nobody":     map[string]any{"url": fmt.Sprintf("http://127.0.0.1:%d/mcp", freePort(t))},
 		"nonsense":   map[string]any{"command": 7},
-	}})
+	})
+}
+
+func commandEntry(words []string) map[string]any {
+	return map[string]any{"command": words[0], "args": words[1:]}
+}
+
+func saveConfig(t testing.TB, servers map[string]any) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
+	if err := os.WriteFile(file, marshal(t, map[string]any{"mcpServers": servers}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -122,13 +204,12 @@ func listsExactly(want []string) func(testing.TB, Outcome) {
 	}
 }
 
-// startGateway runs the gateway on a free port until the test ends and returns its address once every server is ready
-// or has failed. Then the state of each must have been told.
-func startGateway(t testing.TB, bin, file string) string {
+// startGateway runs the gateway on a free port until the test ends. It returns the address, and what standard error has
+// said, once every entry is ready or has failed.
+func startGateway(t testing.TB, bin, file string, entries int) (url, stderr string) {
 	t.Helper()
 	var mu sync.Mutex
 	var told []string
-	var url string
 	Process{
 		Command: []string{bin, "gateway", "--config", file, "--listen", "127.0.0.1:0"},
 		Ready: func(line string) (string, bool) {
@@ -138,24 +219,22 @@ func startGateway(t testing.TB, bin, file string) string {
 			if _, at, ok := strings.Cut(line, "listening on "); ok {
 				url = at
 			}
-			return url, url != "" && settled(told)
+			return url, url != "" && settled(told) >= entries
 		},
 	}.Start(t)
 	mu.Lock()
 	defer mu.Unlock()
-	toldOfAll(t, strings.Join(told, "\n"))
-	return url
+	return url, strings.Join(told, "\n")
 }
 
-// settled tells whether a line has come on what has become of each of the five entries that can be read.
-func settled(lines []string) bool {
-	n := 0
+// settled counts the entries of which a line has told what has become of them.
+func settled(lines []string) (n int) {
 	for _, line := range lines {
 		if strings.Contains(line, ": ready, ") || strings.Contains(line, ": failed: ") {
 			n++
 		}
 	}
-	return n >= 5
+	return n
 }
 
 // toldOfAll demands that standard error names the state of every entry, and the reason where it failed.
