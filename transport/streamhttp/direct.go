@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,13 +18,14 @@ import (
 // costs more than the rest of a call. It serves only what [direct.takes] answers true for; all else goes through net/http
 // (decision 0016). Its methods may be called concurrently.
 type direct struct {
-	address string // to dial
-	head    []byte // request line and the headers of every request
-	names   []string
+	address string        // to dial
+	head    []byte        // request line and the headers of every request
+	names   []string      // of headers that a message may not add
 	asked   *http.Request // what proxy is asked about
 	proxy   func(*http.Request) (*url.URL, error)
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	pool    pool
+	blind   atomic.Bool // the dialer is the program's own, and what it returns cannot be probed
 }
 
 const (
@@ -34,9 +36,9 @@ const (
 	mostHead = 1 << 20
 
 	mostIdle = 64
-	idleLife = 90 * time.Second
-	dialTime = 30 * time.Second
-	earlyEnd = time.Second // for an answer that a server gave before it had read the request
+	idleLife = 90 * time.Second // this and the next as in http.DefaultTransport
+	dialTime = 30 * time.Second // to connect, and between the probes that keep the connection
+	earlyEnd = time.Second      // for an answer that a server gave before it had read the request
 )
 
 // newDirect returns nil where the address, a header or the transport wants something that only net/http does.
@@ -81,7 +83,7 @@ func (d *direct) takes(ctx context.Context, headers [][2]string, frame []byte) b
 		}
 		size += len(pair[0]) + len(pair[1]) + len(": \r\n")
 	}
-	if size > mostDirect || httptrace.ContextClientTrace(ctx) != nil {
+	if size > mostDirect || d.blind.Load() || httptrace.ContextClientTrace(ctx) != nil {
 		return false
 	}
 	if d.proxy == nil {
@@ -110,7 +112,11 @@ func (d *direct) post(ctx context.Context, headers [][2]string, frame []byte) (*
 		}
 		return nil, err
 	}
-	return d.exchange(ctx, newWire(conn), headers, frame)
+	w := newWire(conn)
+	if w.alive == nil {
+		d.blind.Store(true) // it serves this request; net/http, which keeps such connections too, the next
+	}
+	return d.exchange(ctx, w, headers, frame)
 }
 
 // errUntouched marks the failure of a connection that has taken no byte of the request. Only then may a POST be sent

@@ -251,6 +251,31 @@ func TestDirectEarlyAnswer(t *testing.T) {
 	}
 }
 
+// torn takes some bytes of a request, and none of the rest.
+type torn struct{ given }
+
+func (torn) Write(p []byte) (int, error) { return 10, io.ErrClosedPipe }
+
+// TestDirectTornWrite is a connection that breaks under a request: the answer counts where there is one, and nothing is
+// sent again.
+func TestDirectTornWrite(t *testing.T) {
+	for answer, want := range map[string]string{okay: "200 hi", "": "", "HTTP": ""} {
+		d := straight(t, "http://example.com/")
+		dials := 0
+		d.dial = func(context.Context, string, string) (net.Conn, error) {
+			dials++
+			return torn{given{in: strings.NewReader(answer)}}, nil
+		}
+		got, err := d.ask(t.Context(), "x")
+		if got != want || want == "" && !errors.Is(err, io.ErrClosedPipe) || dials != 1 || d.pool.peek() != nil {
+			t.Errorf("%q: got %q, %v, %d dials", answer, got, err, dials)
+		}
+		if d.takes(t.Context(), nil, nil) {
+			t.Error("a connection that cannot be probed is for net/http")
+		}
+	}
+}
+
 // TestDirectEnds is the end of a context at each stage: the error is its cause, and the connection is closed.
 func TestDirectEnds(t *testing.T) {
 	checkLeaks(t)
