@@ -25,6 +25,12 @@
 // A [Front] is anything that clients connect to, with a plan and a check. [RunFronts] drives each front with each
 // driver. A gateway in front of the peers is one more front.
 //
+// # Our side
+//
+// Our own server of the same content as node/server2.mjs, and the gateway as a program with a configuration file, are
+// fronts of the tests. The tests of shapes record what passes over HTTP while they run and hold our frames against those
+// of the official SDK; nothing recorded is kept.
+//
 // # What must be installed
 //
 // Node 20 or newer and the packages of node/package-lock.json ("npm ci" in that folder). Where they are missing, tests

@@ -38,24 +38,30 @@ func (e *exchange) Write(p []byte) (int, error) {
 	return e.answer.Write(p)
 }
 
-// record runs a plan with a driver on a server and returns the frames that passed.
-func record(t *testing.T, driver, address string, plan Plan) frames {
+// record lets a client work with a server and returns the frames that passed.
+func record(t *testing.T, server string, work func(address string)) frames {
 	t.Helper()
-	target, err := url.Parse(address)
+	target, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &recorder{}
 	web := httptest.NewServer(r.proxy(target))
 	defer web.Close()
-	i := slices.IndexFunc(Drivers(), func(d Driver) bool { return d.Name == driver })
-	report := Drivers()[i].Run(t, Target{URL: web.URL + target.Path}, plan)
-	if report.Error != nil {
-		t.Fatalf("%s: connect: %s", driver, report.Error.Message)
-	}
+	work(web.URL + target.Path)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return framesOf(t, r.exchanges)
+}
+
+// drive lets a driver run a plan.
+func drive(t *testing.T, driver string, plan Plan) func(address string) {
+	return func(address string) {
+		i := slices.IndexFunc(Drivers(), func(d Driver) bool { return d.Name == driver })
+		if report := Drivers()[i].Run(t, Target{URL: address}, plan); report.Error != nil {
+			t.Fatalf("%s: connect: %s", driver, report.Error.Message)
+		}
+	}
 }
 
 // proxy passes everything on.
