@@ -34,7 +34,7 @@ func toolParams(name string, args any) (json.RawMessage, error) {
 			return nil, fmt.Errorf("arguments: %w", err)
 		}
 	}
-	if !era.IsObject(raw) {
+	if !jsonrpc.IsObject(raw) {
 		return nil, mcp.InvalidParams("the arguments must be a JSON object, got %.60s", raw)
 	}
 	o := era.OpenObject(make([]byte, 0, len(raw)+len(name)+32))

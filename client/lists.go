@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -135,7 +136,7 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 	}
 	items, _, _ := l.open(result)
 	for i := range items {
-		if tool, ok := any(&items[i]).(*mcp.Tool); ok && !era.IsObject(tool.InputSchema) {
+		if tool, ok := any(&items[i]).(*mcp.Tool); ok && !jsonrpc.IsObject(tool.InputSchema) {
 			c.opts.OnError(c.named("tool %q has no input schema that is an object, got %.60s; it is taken to have no parameters", tool.Name, tool.InputSchema))
 			tool.InputSchema = nil
 		}

@@ -110,8 +110,8 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 
 // tokenOf finds the progress token that params ask under.
 func tokenOf(params json.RawMessage) (meta []byte, wanted bool) {
-	meta, _ = era.Find(params, "_meta")
-	_, wanted = era.Find(meta, mcp.MetaProgressToken)
+	meta, _ = jsonrpc.Member(params, "_meta")
+	_, wanted = jsonrpc.Member(meta, mcp.MetaProgressToken)
 	return meta, wanted
 }
 

@@ -10,11 +10,12 @@ import (
 // order stay as they are. obj must be a valid JSON object.
 func Without(obj json.RawMessage, names ...string) json.RawMessage {
 	var cuts []Span
-	for name, span := range members(obj) {
-		if slices.Contains(names, string(name)) {
-			cuts = append(cuts, span)
+	walk(obj, func(f Field, at Span) bool {
+		if slices.ContainsFunc(names, f.Is) {
+			cuts = append(cuts, at)
 		}
-	}
+		return true
+	})
 	if len(cuts) == 0 {
 		return obj
 	}
@@ -28,7 +29,7 @@ func cut(dst, obj []byte, cuts []Span) []byte {
 		dst = append(dst, obj[from:c.Name]...)
 		from = c.End
 		rest := bytes.TrimLeft(obj[from:], " \t\r\n")
-		if rest[0] == ',' {
+		if len(rest) > 0 && rest[0] == ',' {
 			from = int32(len(obj) - len(rest) + 1)
 			continue
 		}
@@ -41,12 +42,17 @@ func cut(dst, obj []byte, cuts []Span) []byte {
 // With appends obj to dst with one member set: replaced in place where obj has it, added at the end otherwise. obj
 // must be a valid JSON object, or nil, which counts as {}.
 func With(dst []byte, obj json.RawMessage, name string, value []byte) []byte {
-	for found, span := range members(obj) {
-		if string(found) == name {
-			dst = append(dst, obj[:span.Start]...)
-			dst = append(dst, value...)
-			return append(dst, obj[span.End:]...)
+	old := Span{}
+	walk(obj, func(f Field, at Span) bool {
+		if f.Is(name) {
+			old = at
 		}
+		return old.End == 0
+	})
+	if old.End != 0 {
+		dst = append(dst, obj[:old.Start]...)
+		dst = append(dst, value...)
+		return append(dst, obj[old.End:]...)
 	}
 	return AddMembers(dst, obj, appendPair(nil, name, value))
 }

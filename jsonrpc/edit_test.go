@@ -82,8 +82,8 @@ func TestMembers(t *testing.T) {
 		`[1]`:                                 nil,
 		`"a"`:                                 nil,
 		``:                                    nil,
-		`{"a":1,"b"`:                          {"a=1"}, // no valid object: what stands before the fault
-		`{"a":1,"a":2}`:                       {"a=1"},
+		`{"a":1,"b"`:                          {"a=1"},        // no valid object: what stands before the fault
+		`{"a":1,"a":2}`:                       {"a=1", "a=2"}, // which Decode lets nobody send
 	}
 	for in, want := range cases {
 		var got []string
@@ -113,7 +113,7 @@ func TestMembersMayBeLeftAndNested(t *testing.T) {
 }
 
 func TestMember(t *testing.T) {
-	obj := []byte(`{"x":{"a":1},"a":2,"\u0062":3}`)
+	obj := []byte(`{"x":{"a":1},"a":2,"\u0062":3,"a":4}`)
 	for name, want := range map[string]string{"a": "2", "b": "3", "c": "", "A": ""} {
 		raw, ok := jsonrpc.Member(obj, name)
 		if string(raw) != want || ok != (want != "") {

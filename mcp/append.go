@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // object appends one JSON object to a buffer without reflection. Methods do nothing after the first error.
@@ -38,7 +40,7 @@ func (o *object) key(name string) {
 
 func (o *object) str(name, value string) {
 	o.key(name)
-	o.dst = appendString(o.dst, value)
+	o.dst = jsonrpc.AppendString(o.dst, value)
 }
 
 func (o *object) optStr(name, value string) {
@@ -63,7 +65,7 @@ func (o *object) strs(name string, values []string) {
 		if i > 0 {
 			o.dst = append(o.dst, ',')
 		}
-		o.dst = appendString(o.dst, value)
+		o.dst = jsonrpc.AppendString(o.dst, value)
 	}
 	o.dst = append(o.dst, ']')
 }
@@ -192,11 +194,6 @@ func value[T appender](o *object, name string, v *T) {
 	}
 	o.key(name)
 	o.dst, o.err = (*v).AppendJSON(o.dst)
-}
-
-func appendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // the only error is invalid UTF-8, which it has replaced with U+FFFD
-	return dst
 }
 
 // appendRaw appends a raw value after checking it: syntax, duplicate names, UTF-8. String and number tokens stay as they are.

@@ -1,5 +1,7 @@
 package mcp
 
+import "github.com/rialto-mcp/rialto/jsonrpc"
+
 // The data of the named errors on the wire.
 type (
 	unsupportedVersionData struct {
@@ -44,12 +46,11 @@ func (e *Error) ResourceData() (uri string, ok bool) { return Meta(e.Data).Text(
 // missing and not that a parameter is wrong.
 func (e *Error) HasOnlyURI() bool {
 	members, text := 0, false
-	err := eachMember(e.Data, func(name string, value, _ []byte) bool {
+	for f := range jsonrpc.Fields(e.Data) {
 		members++
-		text = text || name == "uri" && value[0] == '"'
-		return true
-	})
-	return err == nil && members == 1 && text
+		text = text || f.Is("uri") && jsonrpc.IsString(f.Value)
+	}
+	return members == 1 && text
 }
 
 // URLElicitationData reads the data of [CodeURLElicitationRequired]: {"elicitations": [object]}.

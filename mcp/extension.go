@@ -46,7 +46,7 @@ func (e Extension) Check() error {
 	if err := CheckExtensionIdentifier(e.Identifier); err != nil {
 		return err
 	}
-	if settings := e.SettingsJSON(); eachMember(settings, func(string, []byte, []byte) bool { return true }) != nil {
+	if settings := e.SettingsJSON(); !isWholeObject(settings) {
 		return fmt.Errorf("extension %s: the settings must be a JSON object, got %.60s", e.Identifier, settings)
 	}
 	for method, param := range e.NameParam {

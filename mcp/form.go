@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // FormSchema builds the schema of a form. Fields are written in their order, in which clients show them.
@@ -72,7 +74,7 @@ func (o *object) field(f FormField) {
 	if len(o.dst) > o.start+1 {
 		o.dst = append(o.dst, ',')
 	}
-	o.dst = append(appendString(o.dst, f.Name), ':')
+	o.dst = append(jsonrpc.AppendString(o.dst, f.Name), ':')
 	o.dst, o.err = f.append(o.dst)
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // roundTrip decodes bytes of a peer and holds the promises of the package: both JSON packages understand the same, and
@@ -62,7 +64,7 @@ func FuzzMeta(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":"\u0061"}`), "a")
 	f.Add([]byte(`{"a":1,`), "b")
 	f.Fuzz(func(t *testing.T, in []byte, key string) {
-		if !jsontext.Value(in).IsValid() || !jsontext.Value(appendString(nil, key)).IsValid() {
+		if !jsontext.Value(in).IsValid() || !jsontext.Value(jsonrpc.AppendString(nil, key)).IsValid() {
 			return
 		}
 		m := Meta(in)
@@ -84,17 +86,21 @@ func FuzzMeta(f *testing.F) {
 	})
 }
 
-func firstName(object string) (name string) {
-	_ = eachMember([]byte(object), func(n string, _, _ []byte) bool { name = n; return false })
-	return name
+func firstName(object string) string {
+	for name := range jsonrpc.Members([]byte(object)) {
+		return name
+	}
+	return ""
 }
 
 func members(m Meta, except string) (out []string) {
-	_ = eachMember(m, func(n string, _, member []byte) bool {
-		if n != except {
-			out = append(out, string(member))
+	if !isWholeObject(m) {
+		return nil
+	}
+	for name, value := range jsonrpc.Members(m) {
+		if name != except {
+			out = append(out, name+"="+string(value))
 		}
-		return true
-	})
+	}
 	return out
 }

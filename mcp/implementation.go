@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+)
 
 // Implementation names a program at one end of a connection.
 //
@@ -69,7 +73,7 @@ func (a Annotations) AppendJSON(dst []byte) ([]byte, error) {
 			if i > 0 {
 				o.dst = append(o.dst, ',')
 			}
-			o.dst = appendString(o.dst, string(role))
+			o.dst = jsonrpc.AppendString(o.dst, string(role))
 		}
 		o.dst = append(o.dst, ']')
 	}

@@ -1,15 +1,15 @@
 package mcp
 
 import (
-	"bytes"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // encodeOptions hold for every wire type, whoever calls: map order is stable, raw strings keep their escapes, and a
@@ -82,75 +82,10 @@ func unmarshalTagged[T any](in []byte, want string, plain *T, opts json.Options)
 
 // Member finds one member of a raw JSON object, for members this package has no field for (they are kept in the Extra
 // field of each type). It answers false when raw is not an object or has no such member. The answer aliases raw.
-func Member(raw []byte, name string) (stdjson.RawMessage, bool) {
-	var found stdjson.RawMessage
-	ok := false
-	scan := eachMember(raw, func(key string, value, _ []byte) bool {
-		if key == name {
-			found, ok = value, true
-		}
-		return !ok
-	})
-	return found, ok && scan == nil
-}
+func Member(raw []byte, name string) (stdjson.RawMessage, bool) { return jsonrpc.Member(raw, name) }
 
-// scanner is a decoder over bytes in memory. It reads them in place (a bytes.Buffer is not copied), never writes to them,
-// and holds on to none after release, so pooling it leaks nothing from one peer to the next.
-type scanner struct {
-	buf bytes.Buffer
-	dec jsontext.Decoder
-}
-
-var scanners = sync.Pool{New: func() any { return new(scanner) }}
-
-func (s *scanner) release() {
-	s.buf = bytes.Buffer{}
-	s.dec.Reset(&s.buf)
-	scanners.Put(s)
-}
-
-// eachMember walks the members of a raw object in order. value and member ("name":value as sent) alias raw.
-// It stops when visit answers false.
-func eachMember(raw []byte, visit func(name string, value, member []byte) bool) error {
-	s := scanners.Get().(*scanner)
-	defer s.release()
-	s.buf = *bytes.NewBuffer(raw)
-	s.dec.Reset(&s.buf)
-	dec := &s.dec
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	if tok.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	for dec.PeekKind() != '}' {
-		before := dec.InputOffset()
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := tok.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		end := dec.InputOffset()
-		if !visit(name, raw[end-int64(len(value)):end:end], trimSeparator(raw[before:end:end])) {
-			return nil
-		}
-	}
-	_, err = dec.ReadToken()
-	return err
-}
-
-// trimSeparator drops the comma and white space in front of a member.
-func trimSeparator(member []byte) []byte {
-	for len(member) > 0 && member[0] != '"' {
-		member = member[1:]
-	}
-	return member
-}
+// isWholeObject tells whether bytes that nobody has checked yet are one valid JSON object.
+func isWholeObject(raw []byte) bool { return jsonrpc.IsObject(raw) && jsontext.Value(raw).IsValid() }
 
 // isNull reports whether a raw value is the literal null.
 func isNull(raw []byte) bool { return string(raw) == "null" }

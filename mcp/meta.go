@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // Keys of `_meta` that the specification names.
@@ -69,9 +71,14 @@ func (m Meta) With(key string, value any) (Meta, error) {
 	return m.Set(key, raw), nil
 }
 
-// Set answers a copy in which key holds raw, in its old place or at the end. Other members keep their bytes.
+// Set answers a copy in which key holds raw, in its old place or at the end. Other members keep their bytes; of a Meta that
+// is no object nothing is kept.
 func (m Meta) Set(key string, raw stdjson.RawMessage) Meta {
-	return m.edit(key, raw)
+	var old stdjson.RawMessage // counts as {}
+	if isWholeObject(m) {
+		old = stdjson.RawMessage(m)
+	}
+	return jsonrpc.With(make(Meta, 0, len(m)+len(key)+len(raw)+6), old, key, raw)
 }
 
 // Without answers a copy that lacks key, and nil when nothing is left.
@@ -79,42 +86,11 @@ func (m Meta) Without(key string) Meta {
 	if _, ok := m.Get(key); !ok {
 		return m
 	}
-	return m.edit(key, nil)
-}
-
-// edit copies the members and swaps, adds or (raw nil) drops one.
-func (m Meta) edit(key string, raw []byte) Meta {
-	out := make(Meta, 1, len(m)+len(key)+len(raw)+6)
-	out[0] = '{'
-	add := func(member []byte) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, member...)
+	left := jsonrpc.Without(stdjson.RawMessage(m), key)
+	for range jsonrpc.Fields(left) {
+		return Meta(left)
 	}
-	done := raw == nil
-	replacement := append(append(appendString(nil, key), ':'), raw...)
-	mark := len(out)
-	err := eachMember(m, func(name string, _, member []byte) bool {
-		switch {
-		case name != key:
-			add(member)
-		case !done:
-			add(replacement)
-			done = true
-		}
-		return true
-	})
-	if err != nil { // absent, or not an object: nothing to keep
-		out, done = out[:mark], raw == nil
-	}
-	if !done {
-		add(replacement)
-	}
-	if len(out) == 1 && raw == nil {
-		return nil
-	}
-	return append(out, '}')
+	return nil
 }
 
 // ProgressToken answers the token a requester wants its progress under. The zero token means none is wanted.

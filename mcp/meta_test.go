@@ -9,14 +9,14 @@ func TestMetaEdits(t *testing.T) {
 	const wire = `{ "z" : 1.0 , "a/b":{"c":"\u0061"},"progressToken":"\u0061" }`
 	m := Meta(wire)
 	for _, c := range []struct{ name, got, want string }{
-		{"replace keeps the place", string(m.Set("a/b", json.RawMessage(`2`))), `{"z" : 1.0,"a/b":2,"progressToken":"\u0061"}`},
-		{"add at the end", string(m.Set("n", json.RawMessage(`null`))), `{"z" : 1.0,"a/b":{"c":"\u0061"},"progressToken":"\u0061","n":null}`},
-		{"without", string(m.Without("z")), `{"a/b":{"c":"\u0061"},"progressToken":"\u0061"}`},
+		{"replace keeps the place", string(m.Set("a/b", json.RawMessage(`2`))), `{ "z" : 1.0 , "a/b":2,"progressToken":"\u0061" }`},
+		{"add at the end", string(m.Set("n", json.RawMessage(`null`))), `{ "z" : 1.0 , "a/b":{"c":"\u0061"},"progressToken":"\u0061","n":null}`},
+		{"without", string(m.Without("z")), `{  "a/b":{"c":"\u0061"},"progressToken":"\u0061" }`},
 		{"without what is absent", string(m.Without("q")), wire},
 		{"without the last", string(Meta(`{"a":1}`).Without("a")), ``},
-		{"escaped key", string(Meta(`{"\u0061":1,"b":2}`).Set("a", json.RawMessage(`3`))), `{"a":3,"b":2}`},
+		{"escaped key", string(Meta(`{"\u0061":1,"b":2}`).Set("a", json.RawMessage(`3`))), `{"\u0061":3,"b":2}`},
 		{"set on nothing", string(Meta(nil).Set("a", json.RawMessage(`1`))), `{"a":1}`},
-		{"set on an empty object", string(Meta(` {} `).Set("a", json.RawMessage(`1`))), `{"a":1}`},
+		{"set on an empty object", string(Meta(` {} `).Set("a", json.RawMessage(`1`))), ` {"a":1}`},
 		{"set on no object", string(Meta(`[1]`).Set("a", json.RawMessage(`1`))), `{"a":1}`},
 		{"set on broken JSON", string(Meta(`{"b":1,"a":2,`).Set("a", json.RawMessage(`3`))), `{"a":3}`},
 	} {

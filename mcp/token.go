@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // Token is a JSON string or integer that one side makes up and the other gives back. It keeps the bytes it came with,
@@ -19,7 +21,7 @@ type ProgressToken = Token
 type RequestID = Token
 
 // StringToken makes a token from a string.
-func StringToken(s string) Token { return Token{raw: string(appendString(nil, s))} }
+func StringToken(s string) Token { return Token{raw: string(jsonrpc.AppendString(nil, s))} }
 
 // IntToken makes a token from an integer.
 func IntToken(n int64) Token { return Token{raw: strconv.FormatInt(n, 10)} }

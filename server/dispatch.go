@@ -17,57 +17,38 @@ type dispatcher Server
 
 var _ engine.Handler = (*dispatcher)(nil)
 
-// Methods of the specification that a server answers.
-const (
-	methodInitialize    = "initialize"
-	methodDiscover      = "server/discover"
-	methodPing          = "ping"
-	methodSetLevel      = "logging/setLevel"
-	methodListTools     = "tools/list"
-	methodCallTool      = "tools/call"
-	methodListPrompts   = "prompts/list"
-	methodGetPrompt     = "prompts/get"
-	methodListResources = "resources/list"
-	methodListTemplates = "resources/templates/list"
-	methodReadResource  = "resources/read"
-	methodSubscribe     = "resources/subscribe"
-	methodUnsubscribe   = "resources/unsubscribe"
-	methodListen        = "subscriptions/listen"
-	methodComplete      = "completion/complete"
-)
-
 // Call answers one request: rows 9 to 12 of the table of refusals, then the user's function.
 func (d *dispatcher) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
 	s := (*Server)(d)
 	r := &Request{server: s, in: in}
 	switch in.Method() {
-	case methodCallTool:
+	case mcp.MethodCallTool:
 		return s.callTool(ctx, r)
-	case methodListTools:
+	case mcp.MethodListTools:
 		return s.list(ctx, r, Tools)
-	case methodReadResource:
+	case mcp.MethodReadResource:
 		return s.readResource(ctx, r)
-	case methodGetPrompt:
+	case mcp.MethodGetPrompt:
 		return s.getPrompt(ctx, r)
-	case methodListPrompts:
+	case mcp.MethodListPrompts:
 		return s.list(ctx, r, Prompts)
-	case methodListResources:
+	case mcp.MethodListResources:
 		return s.list(ctx, r, Resources)
-	case methodListTemplates:
+	case mcp.MethodListResourceTemplates:
 		return s.list(ctx, r, ResourceTemplates)
-	case methodComplete:
+	case mcp.MethodComplete:
 		return s.complete(ctx, r)
-	case methodPing:
+	case mcp.MethodPing:
 		return empty()
-	case methodInitialize:
+	case mcp.MethodInitialize:
 		return s.initialize(ctx, r)
-	case methodDiscover:
+	case mcp.MethodDiscover:
 		return s.discover(ctx, r)
-	case methodSetLevel:
+	case mcp.MethodSetLevel:
 		return s.setLevel(r)
-	case methodSubscribe, methodUnsubscribe:
+	case mcp.MethodSubscribeResource, mcp.MethodUnsubscribeResource:
 		return s.subscribe(ctx, r)
-	case methodListen:
+	case mcp.MethodListen:
 		return s.listen(ctx, r)
 	}
 	return s.vendor(ctx, r)

@@ -40,7 +40,7 @@ func (r *Request) Log(ctx context.Context, level mcp.Level, logger string, data 
 		r.server.report(err)
 		return
 	}
-	r.notify(ctx, &era.Notice{Method: "notifications/message", Params: params})
+	r.notify(ctx, &era.Notice{Method: mcp.NotifyMessage, Params: params})
 }
 
 // setLevel serves logging/setLevel.

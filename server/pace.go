@@ -3,6 +3,8 @@ package server
 import (
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 var _ engine.Pacer = (*dispatcher)(nil)
@@ -12,24 +14,24 @@ var _ engine.Pacer = (*dispatcher)(nil)
 func (d *dispatcher) Pace(in *engine.Incoming) *engine.Pace {
 	s := (*Server)(d)
 	switch in.Method() {
-	case methodCallTool:
-		if raw, ok := in.Param(era.LiftName); ok && era.IsString(raw) {
+	case mcp.MethodCallTool:
+		if raw, ok := in.Param(era.LiftName); ok && jsonrpc.IsString(raw) {
 			if t := s.findTool(raw); t != nil {
 				return t.pace
 			}
 		}
 		return nil
-	case methodListTools, methodListPrompts, methodListResources, methodListTemplates:
+	case mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListResourceTemplates:
 		if s.opts.Catalogue != nil {
 			return nil
 		}
 		return &s.own
-	case methodInitialize, methodDiscover, methodSubscribe, methodUnsubscribe:
+	case mcp.MethodInitialize, mcp.MethodDiscover, mcp.MethodSubscribeResource, mcp.MethodUnsubscribeResource:
 		if _, ok := s.opts.Catalogue.(Describer); ok {
 			return nil
 		}
 		return &s.own
-	case methodPing, methodSetLevel:
+	case mcp.MethodPing, mcp.MethodSetLevel:
 		return &s.own
 	}
 	return nil

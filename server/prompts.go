@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -47,7 +48,7 @@ func (s *Server) PromptNames() []string { return s.reg.prompts.keys() }
 // getPrompt serves prompts/get.
 func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftName)
-	if !ok || !era.IsString(raw) {
+	if !ok || !jsonrpc.IsString(raw) {
 		return invalid(mcp.InvalidParams("prompts/get needs the name of a prompt"))
 	}
 	p, ok := s.reg.prompts.get(text(raw))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -91,11 +92,11 @@ func (s *Server) fallback(ctx context.Context, r *Request, otherwise func() *era
 func checkShape(r *Request) *era.Outcome {
 	responses, state := r.Retry()
 	switch {
-	case state != nil && !era.IsString(state):
+	case state != nil && !jsonrpc.IsString(state):
 		return invalid(mcp.InvalidParams("requestState must be a string, sent back as it was received"))
-	case responses != nil && !era.IsObject(responses):
+	case responses != nil && !jsonrpc.IsObject(responses):
 		return invalid(mcp.InvalidParams("inputResponses must be an object of answers by the key of their question"))
-	case r.Method() == methodCallTool && !era.IsObject(r.Arguments()):
+	case r.Method() == mcp.MethodCallTool && !jsonrpc.IsObject(r.Arguments()):
 		return invalid(mcp.InvalidParams("arguments must be an object"))
 	}
 	return nil
@@ -132,7 +133,7 @@ func (s *Server) rawRound(r *Request, res *RawResult) *era.Outcome {
 
 // isObject tells whether a handler's bytes are one JSON object: others would break the frame they are put into.
 func isObject(raw json.RawMessage) bool {
-	return era.IsObject(bytes.TrimLeft(raw, " \t\r\n")) && json.Valid(raw)
+	return jsonrpc.IsObject(bytes.TrimLeft(raw, " \t\r\n")) && json.Valid(raw)
 }
 
-func isString(raw json.RawMessage) bool { return era.IsString(raw) && json.Valid(raw) }
+func isString(raw json.RawMessage) bool { return jsonrpc.IsString(raw) && json.Valid(raw) }

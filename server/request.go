@@ -43,7 +43,7 @@ func (r *Request) Params() json.RawMessage { return r.in.Params() }
 // extension the parameter that the header Mcp-Name repeats; else "".
 func (r *Request) Name() string {
 	switch r.in.Method() {
-	case methodSubscribe, methodUnsubscribe:
+	case mcp.MethodSubscribeResource, mcp.MethodUnsubscribeResource:
 		return r.param(era.LiftURI)
 	}
 	if r.in.Row == nil {
@@ -72,7 +72,7 @@ var noArguments = json.RawMessage("{}")
 
 // Arguments returns the raw arguments of a tool call: an object, {} when none or null were sent; nil for other methods.
 func (r *Request) Arguments() json.RawMessage {
-	if r.in.Method() != methodCallTool {
+	if r.in.Method() != mcp.MethodCallTool {
 		return nil
 	}
 	raw, ok := r.in.Param(era.LiftArguments)
@@ -206,7 +206,7 @@ func (r *Request) Progress(ctx context.Context, progress, total float64, message
 		params = append(params, `,"message":`...)
 		params = jsonrpc.AppendString(params, message)
 	}
-	r.notify(ctx, &era.Notice{Method: "notifications/progress", Params: append(params, '}')})
+	r.notify(ctx, &era.Notice{Method: mcp.NotifyProgress, Params: append(params, '}')})
 }
 
 // Notify sends a notification that belongs to this request; params is a raw object or nil. For relays and vendor

@@ -11,6 +11,7 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -97,7 +98,7 @@ func (s *Server) ResourceTemplates() []string { return s.reg.templates.keys() }
 // readResource serves resources/read: an exact URI first, then the templates in their order.
 func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftURI)
-	if !ok || !era.IsString(raw) {
+	if !ok || !jsonrpc.IsString(raw) {
 		return invalid(mcp.InvalidParams("resources/read needs a uri"))
 	}
 	uri := text(raw)

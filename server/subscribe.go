@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
 	if r.in.Peer == nil {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
 	}
-	if r.Method() == methodUnsubscribe {
+	if r.Method() == mcp.MethodUnsubscribeResource {
 		r.in.Peer.Unsubscribe(uri)
 	} else if !r.in.Peer.Subscribe(uri) {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached; unsubscribe from what is no longer needed")}
@@ -39,7 +40,7 @@ func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
 func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
 	var params mcp.ListenParams
 	raw, ok := mcp.Member(r.Params(), "notifications")
-	if !ok || !era.IsObject(raw) {
+	if !ok || !jsonrpc.IsObject(raw) {
 		return invalid(mcp.InvalidParams("subscriptions/listen needs a filter: the object \"notifications\""))
 	}
 	if err := json.Unmarshal(r.Params(), &params); err != nil {

@@ -115,7 +115,7 @@ func (s *Server) ToolNames() []string { return s.reg.tools.keys() }
 // callTool serves tools/call: rows 9, 10 and 12 of the table of refusals, then the tool.
 func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 	raw, ok := r.in.Param(era.LiftName)
-	if !ok || !era.IsString(raw) {
+	if !ok || !jsonrpc.IsString(raw) {
 		return invalid(mcp.InvalidParams("tools/call needs the name of a tool"))
 	}
 	entry := s.findTool(raw)
@@ -127,7 +127,7 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 	args := r.Arguments()
 	if r.in.Headers != nil && r.in.Codec.Traits().HeaderMirrors {
 		if err := checkMirrors(r.in.Headers, entry.mirrors, args); err != nil {
-			return (&era.Refusal{Row: era.RowParamHd, Err: err}).Outcome()
+			return (&era.Refusal{Row: era.RowParamHeader, Err: err}).Outcome()
 		}
 	}
 	if refusal := checkRetry(r); refusal != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -26,7 +27,7 @@ const (
 var changeMethods = map[Change]string{
 	ToolsChanged:     "notifications/tools/list_changed",
 	PromptsChanged:   "notifications/prompts/list_changed",
-	ResourcesChanged: "notifications/resources/list_changed",
+	ResourcesChanged: mcp.NotifyResourcesChanged,
 	ResourceUpdated:  "notifications/resources/updated",
 }
 

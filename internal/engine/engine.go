@@ -211,17 +211,17 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 	}
 	p := peerOf(x)
 	switch n.Method {
-	case methodCancelled:
+	case mcp.NotifyCancelled:
 		if p != nil && p.cancelled(n) {
 			return
 		}
-	case methodProgress:
+	case mcp.NotifyProgress:
 		if p != nil && p.progress(n, x) {
 			return
 		}
 		e.opts.OnError(fmt.Errorf("progress came for an unknown token"))
 		return
-	case methodInitialized:
+	case mcp.NotifyInitialized:
 		if p != nil {
 			p.ready.Store(true)
 		}
@@ -249,14 +249,6 @@ func (e *Engine) guardNotice(ctx context.Context, n *era.Notice, x transport.Exc
 	e.handler.Notice(ctx, n, x)
 	returned = true
 }
-
-// Methods the engine itself knows.
-const (
-	methodInitialize  = "initialize"
-	methodInitialized = "notifications/initialized"
-	methodCancelled   = "notifications/cancelled"
-	methodProgress    = "notifications/progress"
-)
 
 // internalError is the answer that gives nothing away; the detail goes to OnError.
 func internalError() *era.Outcome {

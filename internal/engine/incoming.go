@@ -178,7 +178,7 @@ func (in *Incoming) forget(o *era.Outcome) {
 	if in.Peer == nil {
 		return
 	}
-	if in.Method() == methodInitialize && o != nil && o.Err != nil {
+	if in.Method() == mcp.MethodInitialize && o != nil && o.Err != nil {
 		in.Peer.ungreet()
 	}
 	in.Peer.unregister(in)
@@ -287,12 +287,10 @@ func (e *Engine) send(ctx context.Context, x transport.Exchange, row *era.Row, o
 
 func codeOf(codec era.Codec, o *era.Outcome) int64 {
 	if o.Err == nil {
-		return jsonrpcInternal
+		return int64(mcp.CodeInternal)
 	}
 	return codec.WireError(o.Err).Code
 }
-
-const jsonrpcInternal = -32603 // JSON-RPC 2.0, "Error object"
 
 // scratch holds the output buffers of answers and notifications; nothing that user code sees is in it.
 var scratch = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}

@@ -100,7 +100,7 @@ func (in *Incoming) acknowledge(ctx context.Context, l *listen) error {
 	}
 	params := append([]byte(`{"notifications":`), filter...)
 	return in.Notify(ctx, &era.Notice{
-		Method: "notifications/subscriptions/acknowledged", Params: append(params, '}'), Subscription: l.id,
+		Method: mcp.NotifySubscriptionsAcknowledged, Params: append(params, '}'), Subscription: l.id,
 	})
 }
 
@@ -221,7 +221,7 @@ func (h *hub) farewell(ctx context.Context, l *listen) {
 		params := append([]byte(`{"requestId":`), l.id...)
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
-		err := l.in.Notify(ctx, &era.Notice{Method: methodCancelled, Params: append(params, '}'), Subscription: l.id})
+		err := l.in.Notify(ctx, &era.Notice{Method: mcp.NotifyCancelled, Params: append(params, '}'), Subscription: l.id})
 		if err != nil {
 			l.in.engine.opts.OnError(err)
 		}

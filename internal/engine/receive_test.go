@@ -162,7 +162,7 @@ func TestSessionIsOverWhenItsPeerIs(t *testing.T) {
 	out.want(t, "end")
 	x := legacy(t, p, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
 	e.Receive(t.Context(), x)
-	x.want(t, `error {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the session has ended"}}`)
+	x.want(t, `error {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the session has ended; open a new one"}}`)
 	note := legacy(t, p, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	e.Receive(t.Context(), note)
 	note.want(t, "drop")

@@ -100,7 +100,7 @@ func FuzzDecodeOutcome(f *testing.F) {
 			if err != nil || o.Result == nil {
 				continue
 			}
-			if !jsontext.Value(o.Result).IsValid() || !era.IsObject(o.Result) {
+			if !jsontext.Value(o.Result).IsValid() || !jsonrpc.IsObject(o.Result) {
 				t.Fatalf("result: %s", o.Result)
 			}
 			for _, to := range []string{mcp.Version20260728, mcp.Version20251125} {

@@ -24,7 +24,7 @@ func AppendMeta(dst []byte, own Own, base, over, token []byte) []byte {
 			o.Put(m.Name, m.Value)
 		}
 	}
-	for m := range Members(base) {
+	for m := range jsonrpc.Fields(base) {
 		switch {
 		case token != nil && m.Is(progress):
 		case over != nil && hasRaw(over, m):
@@ -32,7 +32,7 @@ func AppendMeta(dst []byte, own Own, base, over, token []byte) []byte {
 			o.Keep(m)
 		}
 	}
-	for m := range Members(over) {
+	for m := range jsonrpc.Fields(over) {
 		if token == nil || !m.Is(progress) {
 			o.Keep(m)
 		}
@@ -44,11 +44,11 @@ func AppendMeta(dst []byte, own Own, base, over, token []byte) []byte {
 }
 
 func has(obj []byte, name string) bool {
-	_, ok := Find(obj, name)
+	_, ok := jsonrpc.Member(obj, name)
 	return ok
 }
 
-func hasRaw(obj []byte, m Member) bool {
+func hasRaw(obj []byte, m jsonrpc.Field) bool {
 	name, ok := jsonrpc.Text(m.Name)
 	return ok && has(obj, name)
 }
@@ -76,10 +76,10 @@ func CheckParams(method string, params []byte) error {
 	if params == nil {
 		return nil
 	}
-	if !IsObject(params) {
+	if !jsonrpc.IsObject(params) {
 		return fmt.Errorf("params of %q must be a JSON object, got %.60s", method, params)
 	}
-	if meta, ok := Find(params, "_meta"); ok && !IsObject(meta) {
+	if meta, ok := jsonrpc.Member(params, "_meta"); ok && !jsonrpc.IsObject(meta) {
 		return fmt.Errorf("params._meta of %q must be a JSON object, got %.60s", method, meta)
 	}
 	return nil

@@ -2,7 +2,6 @@ package era
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -25,7 +24,8 @@ type Outcome struct {
 	// Encoded says that Result has been through this codec's AppendResult already and goes out as it is.
 	Encoded bool
 
-	// WrapOutput says that the tool called advertises an output schema whose root is no object; see facts 1.9.
+	// WrapOutput says that the tool called advertises an output schema whose root is no object; its structured content is
+	// then wrapped where the revision takes objects only. Spec 2025-11-25, server/tools, "Structured Content".
 	WrapOutput bool
 
 	// Cache is the hint for a cacheable method that the result itself does not give; on receipt, what came.
@@ -34,7 +34,7 @@ type Outcome struct {
 	// ResultType is set for results of extensions that are neither complete nor input_required.
 	ResultType string
 
-	// Row is the row of the table of refusals (design section 4) that Err comes from; 0 for what a handler returned.
+	// Row is the row of the table of refusals that Err comes from, as its constants say; 0 for what a handler returned.
 	Row int
 }
 
@@ -43,24 +43,3 @@ type InputRound struct {
 	Requests json.RawMessage // object of key to request; nil for none
 	State    json.RawMessage // a JSON string; nil for none
 }
-
-// Refusal is a request that was refused before a handler ran. Row is its row in the table of refusals.
-type Refusal struct {
-	Row int
-	Err *mcp.Error
-}
-
-func (r *Refusal) Error() string { return fmt.Sprintf("refused (row %d): %s", r.Row, r.Err.Message) }
-
-// Unwrap gives the error meant for the peer.
-func (r *Refusal) Unwrap() error { return r.Err }
-
-// Outcome turns the refusal into what a codec encodes.
-func (r *Refusal) Outcome() *Outcome { return &Outcome{Err: r.Err, Row: r.Row} }
-
-// RowBusy is the row of a request that was refused because too many run; it stands outside the table of refusals, and
-// over HTTP it is a 503 with Retry-After.
-const RowBusy = -1
-
-// RowNotAcceptable is the row of a request whose answer needs a stream the client does not take: over HTTP a 406.
-const RowNotAcceptable = -2

@@ -110,15 +110,15 @@ func compact(tb testing.TB, raw []byte) string {
 	var walk func(v []byte) []byte
 	walk = func(v []byte) []byte {
 		switch {
-		case era.IsObject(v):
+		case jsonrpc.IsObject(v):
 			o := era.OpenObject(nil)
-			for m := range era.Members(v) {
+			for m := range jsonrpc.Fields(v) {
 				o.Resume(append(o.KeyOf(m), walk(m.Value)...))
 			}
 			return o.Close()
-		case era.IsArray(v):
+		case jsonrpc.IsArray(v):
 			out := []byte{'['}
-			for e := range era.Elements(v) {
+			for e := range jsonrpc.Elements(v) {
 				if len(out) > 1 {
 					out = append(out, ',')
 				}

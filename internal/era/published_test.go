@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -109,14 +109,14 @@ func (c *frameCheck) answer(t *testing.T, frame []byte, method string) {
 	if c == nil {
 		return
 	}
-	result, ok := era.Find(frame, "result")
+	result, ok := jsonrpc.Member(frame, "result")
 	if !ok {
 		c.validate(t, c.first("JSONRPCErrorResponse", "JSONRPCError"), frame)
 		return
 	}
 	c.validate(t, c.first("JSONRPCResultResponse", "JSONRPCResponse"), frame)
 	request := c.byMethod[method]
-	if kind, _ := era.Find(result, "resultType"); string(kind) == `"input_required"` {
+	if kind, _ := jsonrpc.Member(result, "resultType"); string(kind) == `"input_required"` {
 		c.validate(t, "InputRequiredResult", result)
 	} else if request != "" && string(kind) != `"task"` {
 		c.validate(t, c.first(strings.TrimSuffix(request, "Request")+"Result", "EmptyResult"), result)

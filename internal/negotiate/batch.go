@@ -70,9 +70,9 @@ func (s *Set) batchCodec(http bool, value string, named bool, session era.Codec)
 
 // claims tells whether a raw element has a claim, whether or not it is a message.
 func claims(element []byte) bool {
-	params, _ := era.Find(element, "params")
-	meta, _ := era.Find(params, "_meta")
-	_, ok := era.Find(meta, mcp.MetaProtocolVersion)
+	params, _ := jsonrpc.Member(element, "params")
+	meta, _ := jsonrpc.Member(params, "_meta")
+	_, ok := jsonrpc.Member(meta, mcp.MetaProtocolVersion)
 	return ok
 }
 

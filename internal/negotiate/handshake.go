@@ -23,8 +23,8 @@ func (s *Set) Handshake(m *jsonrpc.Message) (era.Codec, *era.Refusal) {
 	case !text:
 		return nil, badHandshake("protocolVersion must be a string, got %.60s", raw)
 	}
-	for p := range era.Members(m.Params) {
-		if (p.Is("capabilities") || p.Is("clientInfo")) && !era.IsObject(p.Value) {
+	for p := range jsonrpc.Fields(m.Params) {
+		if (p.Is("capabilities") || p.Is("clientInfo")) && !jsonrpc.IsObject(p.Value) {
 			return nil, badHandshake("%s must be an object, got %.60s", p.Name, p.Value)
 		}
 		if p.Is("clientInfo") && !namesProgram(p.Value) {
@@ -39,8 +39,8 @@ func (s *Set) Handshake(m *jsonrpc.Message) (era.Codec, *era.Refusal) {
 
 // namesProgram tells whether name and version are strings where they are there.
 func namesProgram(info []byte) bool {
-	for m := range era.Members(info) {
-		if (m.Is("name") || m.Is("version")) && !era.IsString(m.Value) {
+	for m := range jsonrpc.Fields(info) {
+		if (m.Is("name") || m.Is("version")) && !jsonrpc.IsString(m.Value) {
 			return false
 		}
 	}

@@ -57,7 +57,7 @@ func claimOf(m *jsonrpc.Message) claim {
 }
 
 // read tells whether the claim is a string.
-func (c claim) read() bool { return era.IsString(c) }
+func (c claim) read() bool { return jsonrpc.IsString(c) }
 
 // text returns the claim where it is a string.
 func (c claim) text() string {

@@ -136,6 +136,11 @@ func (s *Set) Modern() []string { return slices.Clone(s.modern) }
 // Legacy lists the revisions with a handshake, best first. The slice is the caller's.
 func (s *Set) Legacy() []string { return slices.Clone(s.legacy) }
 
+// LegacyOnly returns the set without its modern revisions, for wires that have only the legacy era.
+func (s *Set) LegacyOnly() *Set {
+	return &Set{codecs: s.codecs, legacy: s.legacy, who: s.who}
+}
+
 // modernCodec returns the codec of a modern revision.
 func (s *Set) modernCodec(revision string) (era.Codec, bool) {
 	if !slices.Contains(s.modern, revision) {

@@ -86,7 +86,7 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 		return dst, errInput
 	case o.ResultType != "":
 		return dst, fmt.Errorf("%w: resultType %q", errResultType, o.ResultType)
-	case !era.IsObject(o.Result):
+	case !jsonrpc.IsObject(o.Result):
 		return dst, fmt.Errorf("a result must be a JSON object, got %.60s", o.Result)
 	case row == nil:
 		return jsonrpc.AppendRaw(dst, o.Result), nil
@@ -133,7 +133,7 @@ func (c *Codec) appendFrame(dst []byte, id jsonrpc.ID, method string, params, me
 	}
 	o := era.OpenObject(era.OpenCall(dst, id, method))
 	placed := false
-	for m := range era.Members(params) {
+	for m := range jsonrpc.Fields(params) {
 		if !m.Is("_meta") {
 			o.Keep(m)
 			continue

@@ -19,7 +19,7 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	if m.Error != nil {
 		return &era.Outcome{Err: era.ReadError(m.Error)}, nil
 	}
-	if !era.IsObject(m.Result) {
+	if !jsonrpc.IsObject(m.Result) {
 		return nil, invalidResult(out.Method, "the result must be a JSON object, got %.60s", m.Result)
 	}
 	result := m.LeanResult(resultTypeMember, nil)
@@ -28,7 +28,7 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	case mcp.MethodCallTool:
 		result, err = c.toolResult(out, result)
 	case mcp.MethodElicit:
-		if content, ok := era.Find(result, "content"); ok && string(content) == "null" {
+		if content, ok := jsonrpc.Member(result, "content"); ok && string(content) == "null" {
 			result = jsonrpc.Without(result, "content")
 		}
 	}
@@ -41,14 +41,14 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 // toolResult gives a result without content an empty one, since hosts index it. One that belongs to another family of
 // results is refused, but for the task that the call itself asked for.
 func (c *Codec) toolResult(out *era.Outgoing, result json.RawMessage) (json.RawMessage, *mcp.Error) {
-	for m := range era.Members(result) {
+	for m := range jsonrpc.Fields(result) {
 		if m.Is("content") {
 			return result, nil
 		}
 	}
-	for m := range era.Members(result) {
+	for m := range jsonrpc.Fields(result) {
 		if m.Is("task") {
-			if _, asked := era.Find(out.Params, "task"); asked && c.traits.Tasks {
+			if _, asked := jsonrpc.Member(out.Params, "task"); asked && c.traits.Tasks {
 				return result, nil
 			}
 		}

@@ -17,7 +17,7 @@ func withoutStamps(row *era.Row, result json.RawMessage) json.RawMessage {
 		return result
 	}
 	o := era.OpenObject(make([]byte, 0, len(result)))
-	for m := range era.Members(result) {
+	for m := range jsonrpc.Fields(result) {
 		switch {
 		case isStamp(row, m):
 		case m.Is("_meta") && namesServer(m):
@@ -32,7 +32,7 @@ func withoutStamps(row *era.Row, result json.RawMessage) json.RawMessage {
 }
 
 func stamped(row *era.Row, result json.RawMessage) bool {
-	for m := range era.Members(result) {
+	for m := range jsonrpc.Fields(result) {
 		if isStamp(row, m) || m.Is("_meta") && namesServer(m) {
 			return true
 		}
@@ -40,12 +40,12 @@ func stamped(row *era.Row, result json.RawMessage) bool {
 	return false
 }
 
-func isStamp(row *era.Row, m era.Member) bool {
+func isStamp(row *era.Row, m jsonrpc.Field) bool {
 	return m.Is("resultType") || row.Cacheable && (m.Is("ttlMs") || m.Is("cacheScope"))
 }
 
-func namesServer(meta era.Member) bool {
-	_, ok := era.Find(meta.Value, mcp.MetaServerInfo)
+func namesServer(meta jsonrpc.Field) bool {
+	_, ok := jsonrpc.Member(meta.Value, mcp.MetaServerInfo)
 	return ok
 }
 
@@ -55,12 +55,12 @@ func namesServer(meta era.Member) bool {
 // appendToolResult appends the result of a tool call, with its structured content wrapped when it is no object or when
 // the schema that was advertised for it has been wrapped.
 func appendToolResult(dst []byte, result json.RawMessage, wrapped bool) []byte {
-	content, ok := era.Find(result, "structuredContent")
-	if !ok || era.IsObject(content) && !wrapped {
+	content, ok := jsonrpc.Member(result, "structuredContent")
+	if !ok || jsonrpc.IsObject(content) && !wrapped {
 		return jsonrpc.AppendRaw(dst, result)
 	}
 	o := era.OpenObject(dst)
-	for m := range era.Members(result) {
+	for m := range jsonrpc.Fields(result) {
 		if !m.Is("structuredContent") {
 			o.Keep(m)
 			continue
@@ -75,14 +75,14 @@ func appendToolResult(dst []byte, result json.RawMessage, wrapped bool) []byte {
 // appendTools appends the result of tools/list, with the output schemas wrapped whose root is no object.
 func appendTools(dst []byte, result json.RawMessage) []byte {
 	o := era.OpenObject(dst)
-	for m := range era.Members(result) {
-		if !m.Is("tools") || !era.IsArray(m.Value) {
+	for m := range jsonrpc.Fields(result) {
+		if !m.Is("tools") || !jsonrpc.IsArray(m.Value) {
 			o.Keep(m)
 			continue
 		}
 		list := append(o.Key("tools"), '[')
 		start := len(list)
-		for tool := range era.Elements(m.Value) {
+		for tool := range jsonrpc.Elements(m.Value) {
 			if len(list) > start {
 				list = append(list, ',')
 			}
@@ -94,12 +94,12 @@ func appendTools(dst []byte, result json.RawMessage) []byte {
 }
 
 func appendTool(dst, tool []byte) []byte {
-	schema, ok := era.Find(tool, "outputSchema")
+	schema, ok := jsonrpc.Member(tool, "outputSchema")
 	if !ok || rootIsObject(schema) {
 		return jsonrpc.AppendRaw(dst, tool)
 	}
 	o := era.OpenObject(dst)
-	for m := range era.Members(tool) {
+	for m := range jsonrpc.Fields(tool) {
 		if !m.Is("outputSchema") {
 			o.Keep(m)
 			continue
@@ -115,7 +115,7 @@ func rootIsObject(schema []byte) bool {
 }
 
 func textOf(obj []byte, name string) (string, bool) {
-	raw, ok := era.Find(obj, name)
+	raw, ok := jsonrpc.Member(obj, name)
 	if !ok {
 		return "", false
 	}
@@ -126,8 +126,8 @@ func textOf(obj []byte, name string) (string, bool) {
 // the natural schema and with its pointers moved to where they point now.
 func appendWrapped(dst, natural []byte) []byte {
 	o := era.OpenObject(dst)
-	dialect, _ := era.Find(natural, "$schema")
-	if era.IsString(dialect) {
+	dialect, _ := jsonrpc.Member(natural, "$schema")
+	if jsonrpc.IsString(dialect) {
 		o.Put("$schema", dialect)
 	}
 	o.Put("type", []byte(`"object"`))
@@ -157,24 +157,24 @@ type mover struct {
 }
 
 func moverOf(root, dialect []byte) mover {
-	anchor, _ := era.Find(root, "$recursiveAnchor")
+	anchor, _ := jsonrpc.Member(root, "$recursiveAnchor")
 	return mover{recursive: bytes.Contains(dialect, []byte("2019-09")) && string(anchor) != "true"}
 }
 
 // value appends a value in the place of a schema or a list of schemas; others pass.
 func (v mover) value(dst, raw []byte) []byte {
 	switch {
-	case era.IsArray(raw):
+	case jsonrpc.IsArray(raw):
 		dst = append(dst, '[')
 		start := len(dst)
-		for element := range era.Elements(raw) {
+		for element := range jsonrpc.Elements(raw) {
 			if len(dst) > start {
 				dst = append(dst, ',')
 			}
 			dst = v.value(dst, element)
 		}
 		return append(dst, ']')
-	case era.IsObject(raw):
+	case jsonrpc.IsObject(raw):
 		return v.schema(dst, raw)
 	}
 	return jsonrpc.AppendRaw(dst, raw)
@@ -189,11 +189,11 @@ func (v mover) schema(dst, raw []byte) []byte {
 	}
 	var recursion, beside bool // beside: $recursiveRef stands next to a $ref, so its successor goes into allOf
 	if target, ok := textOf(raw, "$recursiveRef"); ok && target == "#" && v.recursive {
-		_, beside = era.Find(raw, "$ref")
+		_, beside = jsonrpc.Member(raw, "$ref")
 		recursion = true
 	}
 	o := era.OpenObject(dst)
-	for m := range era.Members(raw) {
+	for m := range jsonrpc.Fields(raw) {
 		name, _ := jsonrpc.Text(m.Name)
 		switch name {
 		case "const", "enum", "default", "examples": // data, whatever it looks like
@@ -211,7 +211,7 @@ func (v mover) schema(dst, raw []byte) []byte {
 			}
 		case "allOf":
 			list := v.value(o.KeyOf(m), m.Value)
-			if recursion && beside && era.IsArray(m.Value) {
+			if recursion && beside && jsonrpc.IsArray(m.Value) {
 				list, beside = addElement(list, rootRef), false
 			}
 			o.Resume(list)
@@ -227,11 +227,11 @@ func (v mover) schema(dst, raw []byte) []byte {
 
 // named appends an object whose member names are no keywords, with schemas (or lists of names) behind them.
 func (v mover) named(dst, raw []byte) []byte {
-	if !era.IsObject(raw) {
+	if !jsonrpc.IsObject(raw) {
 		return jsonrpc.AppendRaw(dst, raw)
 	}
 	o := era.OpenObject(dst)
-	for m := range era.Members(raw) {
+	for m := range jsonrpc.Fields(raw) {
 		o.Resume(v.value(o.KeyOf(m), m.Value))
 	}
 	return o.Close()

@@ -126,7 +126,7 @@ func (c *Codec) AppendCall(dst []byte, out *era.Outgoing) ([]byte, error) {
 	}
 	o := era.OpenObject(era.OpenCall(dst, out.ID, out.Method))
 	placed := false
-	for m := range era.Members(out.Params) {
+	for m := range jsonrpc.Fields(out.Params) {
 		switch {
 		case m.Is("_meta"):
 			o.Resume(c.envelope.appendTo(o.KeyOf(m), m.Value, out.Meta, out.Token, out.LogLevel))
@@ -164,7 +164,7 @@ func (c *Codec) AppendNotice(dst []byte, n *era.Notice) ([]byte, error) {
 	}
 	o := era.OpenObject(era.OpenCall(dst, jsonrpc.ID{}, n.Method))
 	placed := false
-	for m := range era.Members(n.Params) {
+	for m := range jsonrpc.Fields(n.Params) {
 		if !m.Is("_meta") {
 			o.Keep(m)
 			continue

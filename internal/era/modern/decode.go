@@ -19,7 +19,7 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	if m.Error != nil {
 		return &era.Outcome{Err: era.ReadError(m.Error)}, nil
 	}
-	if !era.IsObject(m.Result) {
+	if !jsonrpc.IsObject(m.Result) {
 		return nil, invalidResult(out.Method, "the result must be a JSON object, got %.60s", m.Result)
 	}
 	kind := typeComplete
@@ -65,7 +65,7 @@ func decodeComplete(method string, row *era.Row, m *jsonrpc.Message) *era.Outcom
 	}
 	o.Result = lean(m, members)
 	if method == mcp.MethodCallTool {
-		if _, ok := era.Find(o.Result, "content"); !ok {
+		if _, ok := jsonrpc.Member(o.Result, "content"); !ok {
 			o.Result = jsonrpc.AddMembers(nil, o.Result, []byte(`"content":[]`))
 		}
 	}
@@ -94,10 +94,10 @@ func decodeInput(method string, row *era.Row, m *jsonrpc.Message) (*era.Outcome,
 		return nil, invalidResult(method, "the server asks for input, which this method may not")
 	}
 	in := &era.InputRound{}
-	if raw, ok := m.Lifted(era.LiftInputRequests); ok && era.IsObject(raw) && !isEmptyObject(raw) {
+	if raw, ok := m.Lifted(era.LiftInputRequests); ok && jsonrpc.IsObject(raw) && !isEmptyObject(raw) {
 		in.Requests = raw
 	}
-	if raw, ok := m.Lifted(era.LiftRequestState); ok && era.IsString(raw) {
+	if raw, ok := m.Lifted(era.LiftRequestState); ok && jsonrpc.IsString(raw) {
 		in.State = raw
 	}
 	if in.Requests == nil && in.State == nil {

@@ -41,7 +41,7 @@ func readEnvelope(m *jsonrpc.Message) (env era.Envelope, refusal *era.Refusal) {
 // isImplementation tells whether a raw value names a program: an object with a name and a version.
 func isImplementation(raw []byte) bool {
 	var name, version bool
-	for m := range era.Members(raw) {
+	for m := range jsonrpc.Fields(raw) {
 		switch {
 		case m.Is("name"):
 			name = m.Value[0] == '"'
@@ -63,9 +63,9 @@ func isLevel(raw []byte) bool {
 
 // declares tells whether client capabilities name an extension.
 func declares(capabilities []byte, extension string) bool {
-	extensions, _ := era.Find(capabilities, "extensions")
-	settings, ok := era.Find(extensions, extension)
-	return ok && era.IsObject(settings)
+	extensions, _ := jsonrpc.Member(capabilities, "extensions")
+	settings, ok := jsonrpc.Member(extensions, extension)
+	return ok && jsonrpc.IsObject(settings)
 }
 
 var (

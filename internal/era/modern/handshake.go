@@ -8,6 +8,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -52,7 +53,7 @@ func (o *Opening) Read(result json.RawMessage) (*era.Greeting, error) {
 		}
 	}
 	var info mcp.Implementation
-	if raw, ok := era.Find(wire.Meta, mcp.MetaServerInfo); ok && isImplementation(raw) && jsonv2.Unmarshal(raw, &info) == nil {
+	if raw, ok := jsonrpc.Member(wire.Meta, mcp.MetaServerInfo); ok && isImplementation(raw) && jsonv2.Unmarshal(raw, &info) == nil {
 		g.Info = info
 	}
 	return g, nil

@@ -69,7 +69,7 @@ func strip(value string) string { return strings.Trim(value, " \t") }
 func checkMethod(h era.Headers, method string) *era.Refusal {
 	value, present := h.Header(headerMethod)
 	if value = strip(value); !present || value != method {
-		return era.Mismatch(era.RowMethodHd, headerMethod, value, present, method)
+		return era.Mismatch(era.RowMethodHeader, headerMethod, value, present, method)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func paramOf(m *jsonrpc.Message, param string) ([]byte, bool) {
 	case "taskId":
 		return m.Lifted(era.LiftTaskID)
 	}
-	return era.Find(m.Params, param)
+	return jsonrpc.Member(m.Params, param)
 }
 
 // CallHeaders implements era.Codec: the version the request claims, its method, its name where it has one, and the
@@ -123,7 +123,7 @@ func (c *Codec) CallHeaders(out *era.Outgoing) [][2]string {
 	headers := make([][2]string, 0, 3+len(out.Mirrors))
 	headers = append(headers, [2]string{headerVersion, c.claimOf(out.Params, out.Meta)}, [2]string{headerMethod, out.Method})
 	if row, _ := c.table.Look(out.Method, false, era.ServerSide); row != nil && row.NameParam != "" {
-		raw, _ := era.Find(out.Params, row.NameParam)
+		raw, _ := jsonrpc.Member(out.Params, row.NameParam)
 		if name, ok := jsonrpc.Text(raw); ok {
 			headers = append(headers, [2]string{headerName, EncodeHeader(name)})
 		}
@@ -138,9 +138,9 @@ func (c *Codec) NoticeHeaders(n *era.Notice) [][2]string {
 
 // claimOf is the version a message will claim: the caller's own words win here as they do in the body.
 func (c *Codec) claimOf(params, over []byte) string {
-	meta, _ := era.Find(params, "_meta")
+	meta, _ := jsonrpc.Member(params, "_meta")
 	for _, obj := range [][]byte{over, meta} {
-		if raw, ok := era.Find(obj, mcp.MetaProtocolVersion); ok {
+		if raw, ok := jsonrpc.Member(obj, mcp.MetaProtocolVersion); ok {
 			if claim, ok := jsonrpc.Text(raw); ok {
 				return claim
 			}

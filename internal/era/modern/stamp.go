@@ -48,7 +48,7 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 		return dst, fmt.Errorf("%s may not answer with resultType %q", nameOf(row), o.ResultType)
 	case o.Plain && o.ResultType == "" && !listsTools(row):
 		return c.appendPlain(dst, row, o)
-	case !era.IsObject(o.Result):
+	case !jsonrpc.IsObject(o.Result):
 		return dst, notAnObject(row, o.Result)
 	}
 	return c.appendStamped(dst, row, o)
@@ -116,9 +116,9 @@ func (c *Codec) appendInput(dst []byte, row *era.Row, in *era.InputRound) ([]byt
 	}
 	asks := !isEmptyObject(in.Requests)
 	switch {
-	case in.Requests != nil && !era.IsObject(in.Requests):
+	case in.Requests != nil && !jsonrpc.IsObject(in.Requests):
 		return dst, fmt.Errorf("the input requests must be a JSON object, got %.60s", in.Requests)
-	case in.State != nil && !era.IsString(in.State):
+	case in.State != nil && !jsonrpc.IsString(in.State):
 		return dst, fmt.Errorf("the request state must be a JSON string, got %.60s", in.State)
 	case !asks && in.State == nil:
 		return dst, fmt.Errorf("%s asks for input without a question and without a state", nameOf(row))
@@ -136,7 +136,7 @@ func (c *Codec) appendInput(dst []byte, row *era.Row, in *era.InputRound) ([]byt
 }
 
 func isEmptyObject(raw []byte) bool {
-	for range era.Members(raw) {
+	for range jsonrpc.Fields(raw) {
 		return false
 	}
 	return true
@@ -154,7 +154,7 @@ func (c *Codec) appendStamped(dst []byte, row *era.Row, o *era.Outcome) ([]byte,
 	cached := kind == typeComplete && row != nil && row.Cacheable
 	var has found
 	out := era.OpenObject(dst)
-	for m := range era.Members(o.Result) {
+	for m := range jsonrpc.Fields(o.Result) {
 		switch {
 		case m.Is("resultType"):
 			has.kind = true
@@ -168,9 +168,9 @@ func (c *Codec) appendStamped(dst []byte, row *era.Row, o *era.Outcome) ([]byte,
 		case m.Is("_meta"):
 			has.meta = true
 			out.Resume(c.appendServerInfo(out.KeyOf(m), m.Value))
-		case m.Is("capabilities") && era.IsObject(m.Value):
+		case m.Is("capabilities") && jsonrpc.IsObject(m.Value):
 			out.Resume(appendWithout(out.KeyOf(m), m.Value, "tasks"))
-		case listsTools(row) && m.Is("tools") && era.IsArray(m.Value):
+		case listsTools(row) && m.Is("tools") && jsonrpc.IsArray(m.Value):
 			out.Resume(appendTools(out.KeyOf(m), m.Value))
 		default:
 			out.Keep(m)
@@ -193,7 +193,7 @@ func (c *Codec) appendStamped(dst []byte, row *era.Row, o *era.Outcome) ([]byte,
 
 // kindOf decides the resultType: the outcome's, the result's own, or complete.
 func kindOf(row *era.Row, o *era.Outcome) (string, error) {
-	own, ok := era.Find(o.Result, "resultType")
+	own, ok := jsonrpc.Member(o.Result, "resultType")
 	if !ok {
 		if o.ResultType != "" {
 			return o.ResultType, nil
@@ -230,11 +230,11 @@ func appendOwnScope(dst, own []byte, hint mcp.CacheHint) []byte {
 // appendServerInfo appends a result's own _meta, with our name where the handler has given none. What is no object is
 // left as it is.
 func (c *Codec) appendServerInfo(dst, meta []byte) []byte {
-	if _, ok := era.Find(meta, mcp.MetaServerInfo); ok || !era.IsObject(meta) {
+	if _, ok := jsonrpc.Member(meta, mcp.MetaServerInfo); ok || !jsonrpc.IsObject(meta) {
 		return jsonrpc.AppendRaw(dst, meta)
 	}
 	out := era.OpenObject(dst)
-	for m := range era.Members(meta) {
+	for m := range jsonrpc.Fields(meta) {
 		out.Keep(m)
 	}
 	out.Pairs(c.stamps.server)
@@ -243,7 +243,7 @@ func (c *Codec) appendServerInfo(dst, meta []byte) []byte {
 
 func appendWithout(dst, obj []byte, name string) []byte {
 	out := era.OpenObject(dst)
-	for m := range era.Members(obj) {
+	for m := range jsonrpc.Fields(obj) {
 		if !m.Is(name) {
 			out.Keep(m)
 		}
@@ -255,11 +255,11 @@ func appendWithout(dst, obj []byte, name string) []byte {
 func appendTools(dst, tools []byte) []byte {
 	dst = append(dst, '[')
 	start := len(dst)
-	for tool := range era.Elements(tools) {
+	for tool := range jsonrpc.Elements(tools) {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		if era.IsObject(tool) {
+		if jsonrpc.IsObject(tool) {
 			dst = appendWithout(dst, tool, "execution")
 		} else {
 			dst = jsonrpc.AppendRaw(dst, tool)

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// pending is one request of this side that waits for its answer.
+type pending struct {
+	out   *era.Outgoing
+	codec era.Codec
+	opts  *CallOptions
+	wake  chan struct{} // one place; filled when something was put in
+
+	mu       sync.Mutex
+	timer    *time.Timer
+	progress []json.RawMessage
+	answer   *jsonrpc.Message
+	err      error
+	mark     uint64 // notifications that came before the answer
+	cancel   context.CancelCauseFunc
+	inline   bool // the caller's own goroutine reads the stream
+}
+
+// mostProgress bounds the progress notifications that wait for a slow callback; the older ones go first.
+const mostProgress = 1000
+
+// headers are those of the codec and those of the caller. The codec's may be shared and are not appended to.
+func (w *pending) headers() [][2]string {
+	own := w.codec.CallHeaders(w.out)
+	if len(w.opts.Headers) == 0 {
+		return own
+	}
+	return slices.Concat(own, w.opts.Headers)
+}
+
+// takeProgress takes one progress notification of the call. stream is the id of the request on whose stream it came.
+// OnProgress runs on the caller's goroutine: at once where that is the one that reads the stream, else in runProgress.
+func (w *pending) takeProgress(n *era.Notice, stream jsonrpc.ID) {
+	w.mu.Lock()
+	if w.timer != nil && w.opts.ResetOnProgress {
+		w.timer.Reset(w.opts.Timeout)
+	}
+	here := w.inline && stream == w.out.ID
+	queued := w.opts.OnNotice == nil && w.opts.OnProgress != nil && !here
+	if queued {
+		if len(w.progress) >= mostProgress {
+			w.progress = w.progress[1:]
+		}
+		w.progress = append(w.progress, n.Params)
+	}
+	w.mu.Unlock()
+	switch {
+	case w.opts.OnNotice != nil:
+		w.opts.OnNotice(n)
+	case queued:
+		w.signal()
+	case w.opts.OnProgress != nil:
+		w.opts.OnProgress(n.Params)
+	}
+}
+
+// runProgress hands over the progress that has come, in order.
+func (w *pending) runProgress() {
+	w.mu.Lock()
+	items := w.progress
+	w.progress = nil
+	w.mu.Unlock()
+	for _, params := range items {
+		w.opts.OnProgress(params)
+	}
+}
+
+func (w *pending) unanswered() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.answer == nil
+}
+
+// fail ends the wait with an error of this side.
+func (w *pending) fail(err error) {
+	w.mu.Lock()
+	if w.answer == nil && w.err == nil {
+		w.err = err
+	}
+	cancel := w.cancel
+	w.mu.Unlock()
+	w.signal()
+	if cancel != nil {
+		cancel(err) // an exchange with a stream of its own ends with its context
+	}
+}
+
+// reach sets how fail ends the exchange; one that has failed already ends at once.
+func (w *pending) reach(cancel context.CancelCauseFunc) {
+	w.mu.Lock()
+	w.cancel = cancel
+	err := w.err
+	w.mu.Unlock()
+	if err != nil {
+		cancel(err)
+	}
+}
+
+func (w *pending) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.answer != nil {
+		return nil
+	}
+	return w.err
+}
+
+func (w *pending) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// bound starts the time limits of a call; stop ends them.
+func (w *pending) bound(cancel context.CancelCauseFunc) (stop func()) {
+	var total *time.Timer
+	if d := w.opts.Timeout; d > 0 {
+		w.mu.Lock()
+		w.timer = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
+		w.mu.Unlock()
+	}
+	if d := w.opts.Total; d > 0 && (w.opts.Timeout == 0 || d < w.opts.Timeout || w.opts.ResetOnProgress) {
+		total = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
+	}
+	return func() {
+		w.mu.Lock()
+		if w.timer != nil {
+			w.timer.Stop()
+			w.timer = nil // progress that is just being handed over must not wind it up again
+		}
+		w.mu.Unlock()
+		if total != nil {
+			total.Stop()
+		}
+	}
+}
+
+func timeoutError(method string, after time.Duration) error {
+	return mcp.Errorf(mcp.CodeRequestTimeout, "no answer to %s within %s", method, after)
+}
