@@ -12,17 +12,27 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
+// Bodies reads the JSON bodies of POSTs within limits, and answers itself what it does not take. It may be used
+// concurrently.
+type Bodies struct {
+	Max     int64         // bytes of one body; negative means no bound
+	Timeout time.Duration // for reading one body; not positive means no limit
+	OnError func(error)   // faults of which the client is not told; must not be nil
+}
+
+// Read returns the body of a POST; the frame is the caller's own. ok is false when it has been refused and answered, with
+// a JSON-RPC error: 415 for another type or any content coding, 413 over the limit (before it is read, where the length
+// is declared), 408 for one that is too slow, 400 for one that breaks off.
+func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (frame []byte, ok bool) {
+	if !b.checkType(w, r) {
+		return nil, false
+	}
+	return b.take(w, r)
+}
+
 // mediaTypes checks what can be seen before the body is read, and returns how the answer may be given.
 func (h *Handler) mediaTypes(w http.ResponseWriter, r *http.Request) (form, bool) {
-	if essence(r.Header["Content-Type"]) != typeJSON {
-		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
-			"the body must be JSON: send one header Content-Type: application/json"))
-		return neither, false
-	}
-	if coding := r.Header["Content-Encoding"]; len(coding) > 0 && (len(coding) > 1 || !strings.EqualFold(coding[0], "identity")) {
-		w.Header()["Accept-Encoding"] = []string{"identity"}
-		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
-			"bodies with a Content-Encoding are not taken; send the JSON as it is"))
+	if !h.bodies.checkType(w, r) {
 		return neither, false
 	}
 	takes := accepted(r.Header["Accept"])
@@ -36,20 +46,36 @@ func (h *Handler) mediaTypes(w http.ResponseWriter, r *http.Request) (form, bool
 	return takes, true
 }
 
+// checkType takes JSON without a content coding.
+func (b *Bodies) checkType(w http.ResponseWriter, r *http.Request) bool {
+	if essence(r.Header["Content-Type"]) != typeJSON {
+		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"the body must be JSON: send one header Content-Type: application/json"))
+		return false
+	}
+	if coding := r.Header["Content-Encoding"]; len(coding) > 0 && (len(coding) > 1 || !strings.EqualFold(coding[0], "identity")) {
+		w.Header()["Accept-Encoding"] = []string{"identity"}
+		refuse(w, http.StatusUnsupportedMediaType, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
+			"bodies with a Content-Encoding are not taken; send the JSON as it is"))
+		return false
+	}
+	return true
+}
+
 var errTooLarge = errors.New("the body is over the limit")
 
-// body reads the whole body within the limits, or answers why not. The frame is the caller's own.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	limit := h.opts.MaxBodyBytes
+// take reads the whole body within the limits, or answers why not.
+func (b *Bodies) take(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	limit := b.Max
 	if limit > 0 && r.ContentLength > limit {
-		h.tooLarge(w)
+		b.tooLarge(w)
 		return nil, false
 	}
-	timed := h.opts.BodyTimeout > 0 && readBy(w, time.Now().Add(h.opts.BodyTimeout)) == nil // or it has no deadlines
+	timed := b.Timeout > 0 && readBy(w, time.Now().Add(b.Timeout)) == nil // or it has no deadlines
 	frame, err := readFrame(r.Body, r.ContentLength, limit)
 	if timed {
 		if err := readBy(w, time.Time{}); err != nil { // the wait for a lost connection must not end with it
-			h.opts.OnError(err)
+			b.OnError(err)
 		}
 	}
 	var timeout net.Error
@@ -57,11 +83,11 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	case err == nil:
 		return frame, true
 	case errors.Is(err, errTooLarge):
-		h.tooLarge(w)
+		b.tooLarge(w)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		w.Header()["Connection"] = []string{"close"}
 		refuse(w, http.StatusRequestTimeout, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
-			"the body did not arrive within %s", h.opts.BodyTimeout))
+			"the body did not arrive within %s", b.Timeout))
 	default:
 		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, mcp.Errorf(mcp.CodeParse, "the body could not be read to its end"))
 	}
@@ -77,10 +103,10 @@ func readBy(w http.ResponseWriter, deadline time.Time) error {
 	return http.NewResponseController(w).SetReadDeadline(deadline)
 }
 
-func (h *Handler) tooLarge(w http.ResponseWriter) {
+func (b *Bodies) tooLarge(w http.ResponseWriter) {
 	w.Header()["Connection"] = []string{"close"} // the rest of the body is not read
 	refuse(w, http.StatusRequestEntityTooLarge, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,
-		"the body is larger than %d bytes, the most this server takes (option MaxBodyBytes)", h.opts.MaxBodyBytes))
+		"the body is larger than %d bytes, the most this server takes (option MaxBodyBytes)", b.Max))
 }
 
 // step is how much is allocated ahead of what has arrived: a declared length is a claim.

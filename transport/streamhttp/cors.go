@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// preflight answers what a browser asks before a request of a listed origin. It needs no credentials.
-func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
+// Preflight answers what a browser asks before a request of a listed origin: the methods given, any header. It needs no
+// credentials. [Guard.Check] comes first.
+func Preflight(w http.ResponseWriter, r *http.Request, methods []string) {
 	header := w.Header()
-	header.Set("Access-Control-Allow-Methods", strings.Join(h.methods, ", "))
+	header.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
 	if asked := r.Header["Access-Control-Request-Headers"]; len(asked) > 0 {
 		header["Access-Control-Allow-Headers"] = []string{strings.Join(asked, ", ")} // mcp-param-* cannot be listed beforehand
 	}
@@ -16,18 +17,19 @@ func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && len(r.Header["Origin"]) == 1 && r.Header["Access-Control-Request-Method"] != nil
+// IsPreflight tells whether a browser asks before a request, where origins are listed.
+func (g *Guard) IsPreflight(r *http.Request) bool {
+	return len(g.origins) > 0 && r.Method == http.MethodOptions && len(r.Header["Origin"]) == 1 && r.Header["Access-Control-Request-Method"] != nil
 }
 
-// allowOrigin lets a browser show the answer, refusals included, to a page of a listed origin.
-func (h *Handler) allowOrigin(w http.ResponseWriter, r *http.Request) {
-	if len(h.guard.origins) == 0 {
+// Share lets a browser show the answer, refusals included, to a page of a listed origin. It sets headers only.
+func (g *Guard) Share(w http.ResponseWriter, r *http.Request) {
+	if len(g.origins) == 0 {
 		return
 	}
 	header := w.Header()
 	header.Add("Vary", "Origin")
-	if origins := r.Header["Origin"]; len(origins) == 1 && h.guard.Listed(origins[0]) {
+	if origins := r.Header["Origin"]; len(origins) == 1 && g.Listed(origins[0]) {
 		header["Access-Control-Allow-Origin"] = origins
 		header["Access-Control-Expose-Headers"] = exposed
 	}

@@ -46,7 +46,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var to *stream
-	_, err := h.openStream(w, r, true, func(one *stream) error {
+	_, err := h.streams.begin(w, r, true, nil, func(one *stream) error {
 		to = one
 		return s.attach(one)
 	})

@@ -145,7 +145,7 @@ func TestHeaderAfterPark(t *testing.T) {
 	client, server := pipe(t)
 	defer client.Close()
 	x.h = New(nil, newHandler(t, Options{}).handler.set, Options{KeepAlive: -1})
-	x.stream = &stream{h: x.h, conn: server}
+	x.stream = &stream{of: &x.h.streams, conn: server}
 	if !x.Park(func() {}) {
 		t.Fatal("not parked")
 	}

@@ -3,7 +3,6 @@ package streamhttp
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -27,6 +26,7 @@ type Handler struct {
 	methods  []string // that are answered, for Allow
 	sessions sessions
 	streams  streams
+	bodies   Bodies
 	alarms   alarms
 	closed   chan struct{}
 	once     sync.Once
@@ -49,8 +49,8 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 		h.methods = append(h.methods, http.MethodDelete)
 	}
 	h.sessions.byID, h.sessions.epoch = make(map[string]*session), time.Now()
-	h.streams.every = opts.KeepAlive
-	h.streams.open = make(map[*stream]struct{})
+	h.streams.init(opts.KeepAlive, opts.WriteTimeout, opts.NoHijack, opts.OnError)
+	h.bodies = Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError}
 	return h
 }
 
@@ -59,8 +59,8 @@ func (h *Handler) sessionful() bool { return !h.opts.Sessionless && len(h.set.Le
 
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.allowOrigin(w, r)
-	preflight := isPreflight(r) && len(h.guard.origins) > 0
+	h.guard.Share(w, r)
+	preflight := h.guard.IsPreflight(r)
 	switch {
 	case !preflight && !slices.Contains(h.methods, r.Method):
 		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
@@ -69,7 +69,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.admit(w, r, preflight):
 		return
 	case preflight:
-		h.preflight(w, r)
+		Preflight(w, r, h.methods)
 		return
 	case h.isClosed():
 		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInternal, "the server is shutting down"))
@@ -176,11 +176,4 @@ func respond(w http.ResponseWriter, code int, frame []byte) {
 		w.WriteHeader(code)
 	}
 	w.Write(frame)
-}
-
-// writeBy sets the limit within which a write must be over. A writer that knows no deadlines has its own limits.
-func (h *Handler) writeBy(rc *http.ResponseController, limit time.Duration) {
-	if err := rc.SetWriteDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) && !errors.Is(err, net.ErrClosed) {
-		h.opts.OnError(err)
-	}
 }

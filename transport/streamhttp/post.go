@@ -17,7 +17,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	frame, ok := h.body(w, r)
+	frame, ok := h.bodies.take(w, r)
 	if !ok {
 		return
 	}

@@ -62,7 +62,7 @@ func (p *reply) upgrade() {
 func (p *reply) open() error {
 	p.quiet()
 	p.name()
-	s, err := p.h.openStream(p.w, p.r, p.long, nil)
+	s, err := p.h.streams.begin(p.w, p.r, p.long, nil, nil)
 	if err != nil {
 		p.finished() // the head may be out already: nothing else can be answered
 		return err
@@ -136,7 +136,7 @@ func (p *reply) name() {
 func (p *reply) body(frame []byte, code int) {
 	const most = 64 << 10 // what surely fits into the buffers on the way
 	if len(frame) > most {
-		p.h.writeBy(http.NewResponseController(p.w), p.h.opts.WriteTimeout)
+		p.h.streams.writeBy(http.NewResponseController(p.w), p.h.opts.WriteTimeout)
 	}
 	if code == http.StatusServiceUnavailable {
 		p.w.Header()["Retry-After"] = []string{"1"}

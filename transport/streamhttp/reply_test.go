@@ -100,7 +100,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		w := newHandler(t, Options{KeepAlive: -1})
 		defer w.handler.Close()
 		_, server := pipe(t)
-		s := &stream{h: w.handler, conn: server}
+		s := &stream{of: &w.handler.streams, conn: server}
 		w.handler.streams.readers.Go(s.watch)
 		x := &exchange{}
 		x.h, x.takes, x.stream = w.handler, either, s

@@ -15,7 +15,7 @@ import (
 // stream is one open event stream: the response of a POST, a listen, or a GET of a session. It writes either through
 // net/http or, once it has taken the connection over, to the connection itself. Its methods may be called concurrently.
 type stream struct {
-	h    *Handler
+	of   *streams
 	conn net.Conn // taken over from net/http; nil while it writes through w
 
 	mu     sync.Mutex
@@ -26,22 +26,22 @@ type stream struct {
 	done   chan struct{} // closed with the stream; nil unless somebody waits
 }
 
-// openStream begins an event stream with the headers that w has. long lets it take the connection over, where that is
-// possible and allowed. attach, where not nil, is called before the client can know of the stream; what it lets others send
-// follows the head. It fails with ErrClosed when nothing has been written.
-func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, long bool, attach func(*stream) error) (*stream, error) {
+// begin begins an event stream with the headers that w has; first, where not nil, is its first block. long lets it take the
+// connection over, where that is possible and allowed. attach, where not nil, is called before the client can know of the
+// stream; what it lets others send follows the head. It fails with ErrClosed when nothing has been written.
+func (l *streams) begin(w http.ResponseWriter, r *http.Request, long bool, first []byte, attach func(*stream) error) (*stream, error) {
 	header := w.Header()
 	header["Content-Type"] = eventsType
 	header["Cache-Control"] = noCache
 	header["X-Accel-Buffering"] = noBuffer
-	s := &stream{h: h, w: w}
+	s := &stream{of: l, w: w}
 	s.mu.Lock() // nothing goes out before the head
-	err := h.streams.add(s)
+	err := l.add(s)
 	if err == nil && attach != nil {
 		err = attach(s)
 	}
 	if err == nil {
-		err = s.begin(header, long && !h.opts.NoHijack && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1))
+		err = s.begin(header, first, long && !l.noHijack && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1))
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -51,17 +51,20 @@ func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, long bool, 
 	return s, nil
 }
 
-// begin writes the head of the response; s.mu is held.
-func (s *stream) begin(header http.Header, takeOver bool) error {
+// begin writes the head of the response and the first block; s.mu is held.
+func (s *stream) begin(header http.Header, first []byte, takeOver bool) error {
 	rc := http.NewResponseController(s.w)
 	if takeOver {
 		if conn, _, err := rc.Hijack(); err == nil { // otherwise net/http goes on writing
-			return s.takeOver(conn, header)
+			return s.takeOver(conn, header, first)
 		}
 	}
 	header["Connection"] = keepAlive
-	s.h.writeBy(rc, s.h.opts.WriteTimeout)
+	s.of.writeBy(rc, s.of.writeTimeout)
 	s.w.WriteHeader(http.StatusOK)
+	if _, err := s.w.Write(first); err != nil {
+		return err
+	}
 	if err := rc.Flush(); !errors.Is(err, http.ErrNotSupported) { // without Flush events arrive at the end
 		return err
 	}
@@ -69,7 +72,7 @@ func (s *stream) begin(header http.Header, takeOver bool) error {
 }
 
 // takeOver writes the head to the connection itself; s.mu is held. The body ends with the connection.
-func (s *stream) takeOver(conn net.Conn, header http.Header) error {
+func (s *stream) takeOver(conn net.Conn, header http.Header, first []byte) error {
 	s.conn, s.w = conn, nil
 	var head bytes.Buffer
 	head.WriteString("HTTP/1.1 200 OK\r\n")
@@ -78,8 +81,9 @@ func (s *stream) takeOver(conn net.Conn, header http.Header) error {
 		return err
 	}
 	head.WriteString("Date: " + time.Now().UTC().Format(http.TimeFormat) + "\r\nConnection: close\r\n\r\n")
-	s.h.streams.readers.Go(s.watch) // ends with the connection; Close closes that and waits
-	return s.put(head.Bytes(), s.h.opts.WriteTimeout)
+	head.Write(first)
+	s.of.readers.Go(s.watch) // ends with the connection; Close closes that and waits
+	return s.put(head.Bytes(), s.of.writeTimeout)
 }
 
 // watch reads from a connection taken over until the client goes. What a client sends meanwhile has no meaning.
@@ -98,7 +102,7 @@ func (s *stream) event(frame []byte) error {
 	buf := buffers.Get().(*[]byte)
 	defer giveBack(buf)
 	*buf = sse.AppendEvent((*buf)[:0], sse.Event{Name: sse.DefaultName, Data: frame})
-	return s.write(*buf, s.h.opts.WriteTimeout)
+	return s.write(*buf, s.of.writeTimeout)
 }
 
 var keepAliveComment = sse.AppendComment(nil, "keepalive")
@@ -139,7 +143,7 @@ func (s *stream) put(p []byte, limit time.Duration) error {
 		return err
 	}
 	rc := http.NewResponseController(s.w)
-	s.h.writeBy(rc, limit)
+	s.of.writeBy(rc, limit)
 	if _, err := s.w.Write(p); err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func (s *stream) breakOff() {
 		return
 	}
 	if err := s.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		s.h.opts.OnError(err)
+		s.of.onError(err)
 	}
 }
 
@@ -196,10 +200,10 @@ func (s *stream) close() {
 	}
 	s.mu.Unlock()
 	if first {
-		s.h.streams.remove(s)
+		s.of.remove(s)
 		if s.conn != nil {
 			if err := s.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-				s.h.opts.OnError(err)
+				s.of.onError(err)
 			}
 		}
 	}

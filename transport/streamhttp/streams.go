@@ -1,6 +1,9 @@
 package streamhttp
 
 import (
+	"errors"
+	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -10,14 +13,22 @@ import (
 // streams knows every open stream of a handler and keeps the connections alive: one goroutine for all, which exists only
 // while there are any.
 type streams struct {
-	every   time.Duration
-	readers sync.WaitGroup // of connections taken over
+	every        time.Duration // between comments; none when not positive
+	writeTimeout time.Duration
+	noHijack     bool
+	onError      func(error)
+	readers      sync.WaitGroup // of connections taken over
 
 	mu     sync.Mutex
 	open   map[*stream]struct{}
 	closed bool
 	stop   chan struct{} // ends the beating; nil while there is none
 	beats  sync.WaitGroup
+}
+
+func (l *streams) init(every, writeTimeout time.Duration, noHijack bool, onError func(error)) {
+	l.every, l.writeTimeout, l.noHijack, l.onError = every, writeTimeout, noHijack, onError
+	l.open = make(map[*stream]struct{})
 }
 
 func (l *streams) count() int {
@@ -90,4 +101,11 @@ func (l *streams) closeAll() {
 func (l *streams) wait() {
 	l.readers.Wait()
 	l.beats.Wait()
+}
+
+// writeBy sets the limit within which a write must be over. A writer that knows no deadlines has its own limits.
+func (l *streams) writeBy(rc *http.ResponseController, limit time.Duration) {
+	if err := rc.SetWriteDeadline(time.Now().Add(limit)); err != nil && !errors.Is(err, http.ErrNotSupported) && !errors.Is(err, net.ErrClosed) {
+		l.onError(err)
+	}
 }
