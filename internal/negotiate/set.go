@@ -138,7 +138,11 @@ func (s *Set) Legacy() []string { return slices.Clone(s.legacy) }
 
 // LegacyOnly returns the set without its modern revisions, for wires that have only the legacy era.
 func (s *Set) LegacyOnly() *Set {
-	return &Set{codecs: s.codecs, legacy: s.legacy, who: s.who}
+	only := &Set{codecs: make(map[string]era.Codec, len(s.legacy)), legacy: s.legacy, who: s.who}
+	for _, revision := range s.legacy {
+		only.codecs[revision] = s.codecs[revision]
+	}
+	return only
 }
 
 // modernCodec returns the codec of a modern revision.
