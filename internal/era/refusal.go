@@ -6,8 +6,8 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// Rows of the table of refusals, in the order in which a request is judged; the order is part of the contract with peers.
-// A binding turns the row into an HTTP status.
+// Rows of the table of refusals, in the order in which a request is judged; the order is part of the contract with peers
+// (docs/refusals.md). A binding turns the row into an HTTP status.
 const (
 	RowRequest      = 1  // HTTP method, Host and Origin, authorization, media types, size, JSON
 	RowShape        = 2  // JSON-RPC, arrays

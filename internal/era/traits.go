@@ -1,7 +1,7 @@
 package era
 
-// Traits is what the core may know about a peer: the answers of one revision (facts 8.4 lists them side by side). The
-// core asks for behaviour and never sees a date.
+// Traits is what the core may know about a peer: the answers of one revision. The packages legacy and modern
+// give them, each in its traits.go. The core asks for behaviour and never sees a date.
 type Traits struct {
 	Handshake            bool // opens with initialize; the session carries identity, capabilities and log level
 	ServerMayCall        bool // the server may send requests while it serves one

@@ -63,6 +63,15 @@ var rules = []rule{
 		good:   `"version": "1.2.3",`,
 	},
 	{
+		name: "reference to a page that is not in the tree",
+		in:   func(path string) bool { return path != "internal/house/words_test.go" },
+		not: regexp.MustCompile(`\b[Ff]acts? [0-9]+\.[0-9]|\bC-[0-9]{3}\b|\b[Dd]esign(\.md)?,? section\b` +
+			`|\b(design|style|speed|cases|facts|fixtures|checklist|conventions|llm)\.md\b`),
+		wayOut: "name the section of the specification, a page under docs/, or say it in plain words",
+		bad:    "// as facts 2.9 has it (design section 4, C-058)",
+		good:   "// Spec 2026-07-28, basic/transports, \"Backward Compatibility\"; see docs/refusals.md.",
+	},
+	{
 		name:   "address of a package registry",
 		in:     func(path string) bool { return !strings.HasSuffix(path, "_test.go") },
 		not:    regexp.MustCompile(`\b(registry\.npmjs\.org|registry\.yarnpkg\.com|proxy\.golang\.org|sum\.golang\.org|pypi\.org/simple)\b`),

@@ -8,7 +8,7 @@ import (
 
 // ClassifyFrame says where a message goes that came over a pipe. Each is judged by itself: a claim makes it modern, and
 // what has none belongs to the handshake of the pipe. settled is the codec that the handshake has settled on, nil before.
-// Facts 5.3 lists every case.
+// TestClassifyFrame lists every case.
 func (s *Set) ClassifyFrame(m *jsonrpc.Message, settled era.Codec) Route {
 	switch m.Kind() {
 	case jsonrpc.KindRequest:

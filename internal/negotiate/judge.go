@@ -56,7 +56,7 @@ type Verdict struct {
 
 // Judge says what a probe has shown. A modern error (-32020, -32021, -32022) proves a modern server; a lack of
 // authorization, a failing server and a broken network say nothing; everything else means legacy. It never keys on one
-// code. Spec 2026-07-28, basic/transports, "Backward Compatibility"; facts 4.3 lists every case.
+// code. Spec 2026-07-28, basic/transports, "Backward Compatibility"; TestJudge lists every case.
 func (s *Set) Judge(p Probe) Verdict {
 	switch {
 	case p.Fault != nil:

@@ -86,7 +86,7 @@ func IsModern(m *jsonrpc.Message, h era.Headers) bool {
 // Classify says where a message goes that came in a POST: rows 2 to 4 of the table of refusals, and for notifications
 // what there is of rows 5 and 7. session is the codec of the live session that the request names, nil for none; it is not
 // looked at for what IsModern tells. The body decides, headers only cross-check. Spec 2026-07-28, basic/transports,
-// streamable-http; facts 2.6 lists every case.
+// streamable-http; TestClassify lists every case.
 func (s *Set) Classify(m *jsonrpc.Message, h era.Headers, session era.Codec) Route {
 	kind := m.Kind()
 	if kind != jsonrpc.KindRequest && kind != jsonrpc.KindNotification {
@@ -171,7 +171,8 @@ func (s *Set) modernNotice(m *jsonrpc.Message, h era.Headers, says claim, value 
 	return Route{Kind: Modern, Codec: codec}
 }
 
-// classifyLegacy judges a message without a claim and without a modern header: the version as facts 2.9 has it.
+// classifyLegacy judges a message without a claim and without a modern header: the version is judged
+// by sessionCodec.
 func (s *Set) classifyLegacy(kind jsonrpc.Kind, value string, named bool, session era.Codec) Route {
 	if len(s.legacy) == 0 {
 		if kind == jsonrpc.KindNotification {

@@ -85,7 +85,7 @@ var grammar = []struct {
 	{"cut in a name", "da", nil, ErrCut},
 	{"comment left open", "data: 1\n\n: x", []string{`message "1"`}, io.EOF},
 	{
-		"answer to initialize (C-058)",
+		"answer to initialize behind other events",
 		": hello\n\nid: p-0\ndata: \n\nevent: message\nid: p-1\ndata: {\"method\":\"notifications/message\",\ndata: \"n\":1}\n\n" +
 			"x-unknown: 1\ndata: {\"id\":1,\"result\":{}}\nid: p-2\n\ndata: {\"cut",
 		[]string{

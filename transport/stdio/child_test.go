@@ -116,7 +116,8 @@ func TestLastWordsAreRead(t *testing.T) {
 	}
 }
 
-func TestStderrIsDrained(t *testing.T) { // C-082
+// A child that writes much to its standard error is never blocked by it, whoever takes it.
+func TestStderrIsDrained(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	var all bytes.Buffer
 	for name, to := range map[string]io.Writer{"nobody": nil, "a writer": &all, "a writer that fails": failing{}} {
@@ -149,7 +150,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// A child that does not read: reading from it goes on, and the write ends with whatever comes first (C-082).
+// A child that does not read: reading from it goes on, and the write ends with whatever comes first.
 func TestWriteToDeafChild(t *testing.T) {
 	ends := map[string]struct {
 		end   func(c *Child, cancel func())
@@ -207,7 +208,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestStartFailures(t *testing.T) { // C-083
+func TestStartFailures(t *testing.T) {
 	dir := t.TempDir()
 	cases := []struct {
 		name    string
@@ -258,7 +259,8 @@ func TestConcurrentClose(t *testing.T) {
 	wg.Wait()
 }
 
-func TestManyChildren(t *testing.T) { // C-041
+// Children that are started and ended side by side leave neither goroutines nor processes.
+func TestManyChildren(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -279,7 +281,8 @@ func TestManyChildren(t *testing.T) { // C-041
 	wg.Wait()
 }
 
-func TestBatchLine(t *testing.T) { // C-083
+// The command line that runs a batch file on Windows: nothing in an argument is read by cmd.exe.
+func TestBatchLine(t *testing.T) {
 	cases := []struct {
 		path string
 		args []string
@@ -316,7 +319,7 @@ func shell(t *testing.T, script string) Command {
 	return Command{Path: "sh", Args: []string{"-c", script}, CloseWait: 200 * time.Millisecond, TermWait: 200 * time.Millisecond}
 }
 
-func TestCrashAtStart(t *testing.T) { // C-042
+func TestCrashAtStart(t *testing.T) {
 	c := start(t, shell(t, "echo boom >&2; exit 3"))
 	begun := time.Now()
 	if _, err := c.Read(t.Context()); err != io.EOF {

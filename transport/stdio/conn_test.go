@@ -53,7 +53,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// After the end of input the answers to what was read still leave (C-107).
+// After the end of input the answers to what was read still leave.
 func TestAnswersAfterEOF(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	var out bytes.Buffer

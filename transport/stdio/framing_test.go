@@ -81,7 +81,7 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-func TestFramingLargeLines(t *testing.T) { // C-080
+func TestFramingLargeLines(t *testing.T) {
 	for _, size := range []int{minBuffer - 1, minBuffer, maxBuffer - 1, maxBuffer, 65 << 10, 5 << 20} {
 		line := strings.Repeat("x", size)
 		got := lines(t, strings.NewReader(line+"\n1\n"), -1)

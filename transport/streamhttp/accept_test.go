@@ -50,7 +50,7 @@ func TestEssence(t *testing.T) {
 	}
 }
 
-// TestForms is C-047: what is answered to each Accept header, with and without something before the answer.
+// TestForms: what is answered to each Accept header, with and without something before the answer.
 func TestForms(t *testing.T) {
 	w := newWorld(t, Options{})
 	session := w.open(t)

@@ -235,7 +235,7 @@ func TestClientReads(t *testing.T) {
 	}
 }
 
-// TestClientOddNotificationAnswers is C-057.
+// TestClientOddNotificationAnswers: what servers in use answer to a notification, and none of it is a fault.
 func TestClientOddNotificationAnswers(t *testing.T) {
 	type reply struct {
 		status      int
@@ -264,7 +264,7 @@ func TestClientOddNotificationAnswers(t *testing.T) {
 	}
 }
 
-// TestClientInitializeStream is C-058: what comes before the result is not the result.
+// TestClientInitializeStream: what comes before the result is not the result.
 func TestClientInitializeStream(t *testing.T) {
 	stream := "\ufeff: hello\n\nid: p-0\ndata: \n\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\ndata: \"params\":{}}\n\n" +
 		"x: y\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\ndata: \"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}\n\n"

@@ -95,7 +95,7 @@ func TestClientRedirects(t *testing.T) {
 	}
 }
 
-// TestClientStreamIsLost is C-018: the GET stream breaks again and again, calls go on.
+// TestClientStreamIsLost: the GET stream breaks again and again, and calls go on.
 func TestClientStreamIsLost(t *testing.T) {
 	checkLeaks(t)
 	var opened atomic.Int32
@@ -219,7 +219,7 @@ func TestClientGivesUpResuming(t *testing.T) {
 	}
 }
 
-// TestClientSilentServer is C-025: nothing outlasts the caller's deadline.
+// TestClientSilentServer: nothing outlasts the caller's deadline.
 func TestClientSilentServer(t *testing.T) {
 	checkLeaks(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

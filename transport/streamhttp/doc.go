@@ -5,7 +5,7 @@
 //
 // # How a POST is answered
 //
-// A request is judged in the order of the table of refusals (design, section 4). Its answer is a JSON body when nothing
+// A request is judged in the order of the table of refusals (docs/refusals.md). Its answer is a JSON body when nothing
 // precedes it and it comes within Options.UpgradeAfter; otherwise the response becomes an event stream with keep-alive
 // comments. What the client's Accept header leaves out is never sent.
 //
@@ -13,7 +13,8 @@
 //	Receiver -> exchange -> reply (JSON body) or stream (events) -> client
 //
 // The server's end lies in handler, post, batch and get (what comes in), reply and stream (what goes out), and session; the
-// client's in client, call, events and listen.
+// client's in client, call, events and listen. What a client without an http.Client of the user's posts to an http:// address
+// goes the short way of direct.
 //
 // # Streams that stay open
 //

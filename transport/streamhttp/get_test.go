@@ -21,7 +21,7 @@ func TestGetStream(t *testing.T) {
 			checkLeaks(t)
 			w := newWorld(t, opts)
 			session := w.open(t)
-			older := w.start(t.Context(), t, "GET", "", session) // returns with the headers: C-061
+			older := w.start(t.Context(), t, "GET", "", session) // returns with the headers, before any event
 			defer older.Body.Close()
 			newer := w.start(t.Context(), t, "GET", "", session)
 			for header, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestBodyLimits is C-051, on raw connections: net/http's client would hide half of it.
+// TestBodyLimits sends bodies that are too large or too slow, on raw connections: net/http's client would hide half of it.
 func TestBodyLimits(t *testing.T) {
 	w, impatient := newWorld(t, Options{}), newWorld(t, Options{BodyTimeout: 100 * time.Millisecond})
 	head := func(more string) string {

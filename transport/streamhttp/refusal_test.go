@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRefusals walks through facts 2.5, 2.6 and 2.9 row by row.
+// TestRefusals walks through the table of refusals row by row, in both eras.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, Options{MaxBodyBytes: 4096})
 	session := w.open(t)

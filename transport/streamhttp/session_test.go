@@ -39,7 +39,7 @@ func TestSessionLife(t *testing.T) {
 	}
 }
 
-// TestNothingStays is C-001, C-021 and C-022: modern requests, refusals and ended sessions leave nothing.
+// TestNothingStays: modern requests, refusals and ended sessions leave nothing.
 func TestNothingStays(t *testing.T) {
 	w := newWorld(t, Options{})
 	discover, headers := modern("server/discover", "", "")

@@ -36,8 +36,9 @@ func newStamps(info mcp.Implementation) (stamps, error) {
 	return stamps{server: pair, meta: meta}, nil
 }
 
-// AppendResult implements era.Codec: it stamps a result in the order of facts 1.8. A result that its maker knows to be
-// plain gets its members appended unseen.
+// AppendResult implements era.Codec: the members of the result in their order, then resultType, the cache hints of a
+// cacheable method, and _meta, each unless the result has it. A result that its maker knows to be plain gets them appended
+// unseen.
 func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, error) {
 	switch {
 	case c.side != era.ServerSide:
