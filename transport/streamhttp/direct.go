@@ -46,7 +46,8 @@ func newDirect(u *url.URL, base http.Header, own *http.Transport) *direct {
 	if !canProbe || u.Scheme != "http" || u.User != nil || !standard(own) {
 		return nil
 	}
-	d := &direct{asked: &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: base}, proxy: own.Proxy, dial: own.DialContext}
+	asked := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: base}
+	d := &direct{asked: asked, proxy: own.Proxy, dial: own.DialContext}
 	if d.head, d.names = baseHead(u, base); d.head == nil {
 		return nil
 	}
@@ -68,8 +69,7 @@ func newDirect(u *url.URL, base http.Header, own *http.Transport) *direct {
 // standard tells whether a transport asks for nothing that direct would leave undone. It is a copy of
 // http.DefaultTransport, which a program may have changed.
 func standard(t *http.Transport) bool {
-	//lint:ignore SA1019 whoever sets it has a reason, and net/http honours it
-	dials := t.Dial != nil
+	dials := t.Dial != nil //nolint:staticcheck // deprecated, but net/http honours it
 	return !dials && !t.DisableKeepAlives && t.ResponseHeaderTimeout == 0 && t.MaxConnsPerHost == 0 &&
 		t.MaxResponseHeaderBytes == 0 && (t.Protocols == nil || t.Protocols.HTTP1())
 }
