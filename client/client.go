@@ -72,7 +72,9 @@ func newClient(opts Options) (*Client, error) {
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.level.Store(opts.LogLevel)
-	c.engine = engine.New(handler{c}, engine.Options{CloseGrace: closeGrace, OnError: c.faults.report})
+	c.engine = engine.New(handler{c}, engine.Options{
+		MaxInFlight: opts.MaxInFlight, CloseGrace: closeGrace, OnError: c.faults.report,
+	})
 	return c, nil
 }
 

@@ -21,6 +21,7 @@ func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error
 	return dial(ctx, target{name: name, open: func(_ context.Context, c *Client) (*wire, error) {
 		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
 			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.faults.report,
+			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes,
 		})
 		if err != nil {
 			return nil, err

@@ -61,6 +61,13 @@ type Options struct {
 	// MaxPages bounds how many pages the iterators over lists fetch. Zero means 256.
 	MaxPages int
 
+	// MaxBodyBytes bounds one JSON answer, and one event of a stream, over HTTP. Zero means 10 MiB; negative means no bound.
+	// For a child process see Command.MaxFrameBytes.
+	MaxBodyBytes int64
+
+	// MaxInFlight bounds the requests of the server that OnRequest answers at once. Zero means 256; negative means no bound.
+	MaxInFlight int
+
 	// LogLevel asks the server for log messages from this level on; empty asks for none.
 	LogLevel mcp.Level
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// MaxBatch is how many elements an array of messages may have.
+// MaxBatch is how many elements an array of messages may have where nothing else is said.
 const MaxBatch = 100
 
 // IsBatch tells whether a frame is an array, by its first byte that is no white space.
@@ -19,7 +19,7 @@ func IsBatch(frame []byte) bool {
 // An element that is no message is the caller's matter.
 //
 // It fails with *FrameError: CodeParse when the frame is no JSON text, CodeInvalidRequest when it is no array, empty,
-// or longer than limit elements.
+// or longer than limit elements; a negative limit is none.
 func SplitBatch(frame []byte, limit int) ([]json.RawMessage, error) {
 	if at := tooDeep(frame); at >= 0 {
 		return nil, &FrameError{Code: CodeParse, Offset: at, Text: fmt.Sprintf("JSON nests deeper than %d levels", MaxDepth)}
@@ -40,7 +40,7 @@ func SplitBatch(frame []byte, limit int) ([]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if count++; count <= limit { // the rest is still read: a broken text outranks a long one
+		if count++; limit < 0 || count <= limit { // the rest is still read: a broken text outranks a long one
 			out = append(out, json.RawMessage(frame[span.Start:span.End:span.End]))
 		}
 	}
@@ -53,7 +53,7 @@ func SplitBatch(frame []byte, limit int) ([]json.RawMessage, error) {
 	switch {
 	case count == 0:
 		return nil, &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: "an empty array of messages"}
-	case count > limit:
+	case limit >= 0 && count > limit:
 		return nil, &FrameError{Code: CodeInvalidRequest, Offset: -1, Text: fmt.Sprintf("%d messages in one array; the limit is %d", count, limit)}
 	}
 	return out, nil

@@ -52,11 +52,28 @@ type Options struct {
 	// means that they go to Logger alone.
 	OnError func(error)
 
-	// MaxInFlight bounds the requests that run at once for one peer. Zero means 256; negative means no bound.
+	// MaxInFlight bounds the requests that run at once for one peer: a process on a pipe, a legacy session, or on the modern
+	// era over HTTP a principal. Zero means 256; negative means no bound.
 	MaxInFlight int
+
+	// MaxQueued bounds the further requests of one pipe that wait for their turn; the next is refused. Over HTTP none
+	// waits. Zero means 1,024; negative means no bound.
+	MaxQueued int
+
+	// MaxAnonymous bounds the modern requests over HTTP that run at once for all senders without a principal together.
+	// Zero means 4,096; negative means no bound.
+	MaxAnonymous int
 
 	// MaxListens bounds the open subscription streams. Zero means 10,000; negative means no bound.
 	MaxListens int
+
+	// MaxBatch bounds the messages of one array, on the legacy revisions that have arrays. Zero means 100; negative means
+	// no bound.
+	MaxBatch int
+
+	// MaxSchemaDepth and MaxSubschemas bound the schemas of tools that can be added: how deep their subschemas nest, and how
+	// many there are. Zero means 64 and 10,000; negative means no bound.
+	MaxSchemaDepth, MaxSubschemas int
 
 	// HTTP configures Handler and Middleware.
 	HTTP HTTPOptions

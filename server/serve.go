@@ -17,7 +17,7 @@ import (
 func (s *Server) Handler() http.Handler {
 	o := s.opts.HTTP
 	h := streamhttp.New(s.engine, s.set, streamhttp.Options{
-		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
+		MaxBodyBytes: o.MaxBodyBytes, MaxBatch: s.opts.MaxBatch, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
 		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
 		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
 		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout,
@@ -46,7 +46,7 @@ func (s *Server) Middleware(prefix string) func(http.Handler) http.Handler {
 }
 
 // RunStdio serves standard input and output until the input ends or ctx does. Nothing else may write to standard output
-// meanwhile. It returns as Serve does.
+// meanwhile. It returns as Serve does. One frame may have 10 MiB; for another limit give Serve a stdio.Open of your own.
 func (s *Server) RunStdio(ctx context.Context) error {
 	return s.Serve(ctx, stdio.Open(os.Stdin, os.Stdout, stdio.Options{}))
 }
@@ -54,5 +54,5 @@ func (s *Server) RunStdio(ctx context.Context) error {
 // Serve serves one connection, both eras on it, until it ends or ctx does, and closes it. It returns nil when the other
 // side has closed or Shutdown has ended it, and the context's error when that has ended.
 func (s *Server) Serve(ctx context.Context, conn transport.Conn) error {
-	return pipe.Serve(ctx, conn, s.engine, s.set, pipe.Options{OnError: s.report})
+	return pipe.Serve(ctx, conn, s.engine, s.set, pipe.Options{MaxBatch: s.opts.MaxBatch, OnError: s.report})
 }

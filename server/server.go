@@ -42,7 +42,8 @@ func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
 	}
-	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, schema.Options{})}
+	limits := schema.Options{MaxDepth: opts.MaxSchemaDepth, MaxSubschemas: opts.MaxSubschemas}
+	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, limits)}
 	if err := opts.Cache.Check(); err != nil {
 		panic("server: the cache hint of the options: " + err.Error())
 	}
@@ -56,7 +57,8 @@ func New(info mcp.Implementation, opts Options) *Server {
 	s.vendors.Store(&map[string]RawHandler{})
 	s.reg.init(s)
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
-		MaxInFlight: opts.MaxInFlight, MaxListens: opts.MaxListens, IDPrefix: requestPrefix(), OnError: s.report,
+		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
+		IDPrefix: requestPrefix(), OnError: s.report,
 	})
 	return s
 }

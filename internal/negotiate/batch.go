@@ -10,7 +10,8 @@ import (
 
 // ClassifyBatch says where an array of messages goes, and returns its messages. Arrays belong to the legacy revisions
 // that have them: on a pipe (h is nil) after a handshake on one of those, over HTTP in a session of one or, without a
-// session, by the header. limit bounds the elements; 0 means jsonrpc.MaxBatch.
+// session, by the header. limit bounds the elements; 0 means
+// jsonrpc.MaxBatch, negative no bound.
 //
 // The route is Legacy or Refused. Refused as a whole, with -32600: an array that is empty or too long, holds a claim, an
 // initialize or what is no message, or comes under a revision without arrays; with -32700 what is no JSON.

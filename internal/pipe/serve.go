@@ -15,7 +15,7 @@ import (
 
 // Options configures an end. The zero value is ready to use.
 type Options struct {
-	MaxBatch int           // messages in one array; 0 means jsonrpc.MaxBatch
+	MaxBatch int           // messages in one array; 0 means jsonrpc.MaxBatch, negative no bound
 	Drain    time.Duration // how long Serve waits at the end of input for what runs; 0 means 5 s
 	OnError  func(error)   // stray frames; nil drops them
 

@@ -36,7 +36,7 @@ type Options struct {
 	NoHijack bool
 
 	MaxBodyBytes int64         // one request body; 0 means 10 MiB, negative no bound
-	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch
+	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch, negative no bound
 	MaxSessions  int           // legacy sessions; 0 means 100,000, negative no bound
 	MaxStreams   int           // GET streams of one session; 0 means 16, negative no bound
 	UpgradeAfter time.Duration // how long an answer may take before it becomes a stream; 0 means 10 s, negative never
