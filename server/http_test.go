@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
@@ -155,6 +156,32 @@ func TestMiddleware(t *testing.T) {
 	}
 }
 
+// postRaw posts a message to a server that may be stopping. The answer's body has been read.
+func postRaw(t *testing.T, url, body string, headers http.Header) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return &http.Response{}, ""
+	}
+	if headers != nil {
+		req.Header = headers.Clone()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return &http.Response{}, ""
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return res, string(answer)
+}
+
 // After Shutdown nobody gets a new session.
 func TestShutdownOverHTTP(t *testing.T) {
 	s := newServer(server.Options{})
@@ -176,5 +203,39 @@ func TestShutdownOverHTTP(t *testing.T) {
 	defer res.Body.Close()
 	if res.StatusCode < 400 || res.Header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("a session was opened after Shutdown: %d", res.StatusCode)
+	}
+}
+
+// TestShutdownTellsWhoWaits: the client of a call that Shutdown cancels is told why, and nothing new is taken meanwhile.
+func TestShutdownTellsWhoWaits(t *testing.T) {
+	s := newServer(server.Options{})
+	running, release := make(chan struct{}), make(chan struct{})
+	server.AddTool(s, mcp.Tool{Name: "held"}, func(context.Context, *server.Request, struct{}) (string, error) {
+		close(running)
+		<-release // whatever its context says
+		return "held", nil
+	})
+	url := serve(t, s.Handler())
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	opened, _ := postRaw(t, url, initialize, nil)
+	session := http.Header{"Mcp-Session-Id": {opened.Header.Get("Mcp-Session-Id")}}
+
+	answered := make(chan string, 1)
+	go func() {
+		res, body := postRaw(t, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"held"}}`, session)
+		answered <- res.Status + body
+	}()
+	<-running
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Shutdown with a handler that does not end: %v", err)
+	}
+	if res, body := postRaw(t, url, initialize, nil); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a new request: %s %s", res.Status, body)
+	}
+	close(release)
+	if got := <-answered; !strings.Contains(got, "503") || !strings.Contains(got, `"id":2,"error":{"code":-32603`) {
+		t.Errorf("the caller is told %s", got)
 	}
 }

@@ -33,6 +33,7 @@ type Server struct {
 
 // closer is a handler made by this server that Shutdown ends.
 type closer interface {
+	Refuse() // takes no new requests
 	Shutdown(context.Context) error
 }
 
@@ -101,12 +102,15 @@ func (s *Server) Changed(kind ListKind) {
 // ErrShutdown is what Serve and RunStdio return when they are called after Shutdown.
 var ErrShutdown = engine.ErrShutdown
 
-// Shutdown refuses new sessions, ends every subscription with its final result, cancels what runs and closes every
+// Shutdown refuses new requests and sessions, ends every subscription with its final result, cancels what runs and closes every
 // session and connection. It returns when all have ended, or with the context's error when that ends first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	handlers := s.handlers
 	s.mu.Unlock()
+	for _, h := range handlers {
+		h.Refuse() // before calls are cancelled, so that their clients learn why
+	}
 	err := s.engine.Shutdown(ctx)
 	for _, h := range handlers {
 		err = errors.Join(err, h.Shutdown(ctx))

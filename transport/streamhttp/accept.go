@@ -21,7 +21,7 @@ const (
 )
 
 // accepted reads the Accept header as RFC 9110, 12.5.1: ranges with q values, the most specific one counts, names
-// without case, repeated fields joined. An absent header takes everything.
+// without case, repeated fields joined. A header that is absent or names nothing takes everything.
 func accepted(fields []string) form {
 	if len(fields) == 1 && fields[0] == typeJSON+", "+typeEvents { // what nearly every client sends
 		return either
@@ -30,14 +30,19 @@ func accepted(fields []string) form {
 		return either
 	}
 	var json, events choice
+	named := false
 	for _, field := range fields {
 		for part := range strings.SplitSeq(field, ",") {
 			name, params, _ := strings.Cut(part, ";")
 			name = strings.ToLower(strings.TrimSpace(name))
+			named = named || name != ""
 			takes := quality(params)
 			json.consider(name, typeJSON, takes)
 			events.consider(name, typeEvents, takes)
 		}
+	}
+	if !named {
+		return either
 	}
 	out := neither
 	if json.taken {
@@ -80,7 +85,7 @@ func quality(params string) bool {
 		name, value, _ := strings.Cut(param, "=")
 		if strings.EqualFold(strings.TrimSpace(name), "q") {
 			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			return err != nil || q > 0
+			return err != nil || !(q <= 0) // NaN cannot be read either
 		}
 	}
 	return true

@@ -24,10 +24,11 @@ type Bodies struct {
 // a JSON-RPC error: 415 for another type or any content coding, 413 over the limit (before it is read, where the length
 // is declared), 408 for one that is too slow, 400 for one that breaks off.
 func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (frame []byte, ok bool) {
+	limited := b.Limit(w, r)
 	if !b.checkType(w, r) {
 		return nil, false
 	}
-	return b.take(w, r)
+	return b.take(w, r, limited)
 }
 
 // mediaTypes checks what can be seen before the body is read, and returns how the answer may be given.
@@ -64,16 +65,22 @@ func (b *Bodies) checkType(w http.ResponseWriter, r *http.Request) bool {
 
 var errTooLarge = errors.New("the body is over the limit")
 
-// take reads the whole body within the limits, or answers why not.
-func (b *Bodies) take(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+// Limit sets the time by which the body of a request must have come, and tells whether one is set. A handler calls it
+// first of all: it holds for requests that are refused unread, too, whose body net/http takes in before it answers.
+func (b *Bodies) Limit(w http.ResponseWriter, r *http.Request) bool {
+	return r.ContentLength != 0 && b.Timeout > 0 && readBy(w, time.Now().Add(b.Timeout)) == nil // or it has no deadlines
+}
+
+// take reads the whole body within the limits, or answers why not. limited says that Limit has set a time, which is lifted
+// with the end of the body and left as it is otherwise.
+func (b *Bodies) take(w http.ResponseWriter, r *http.Request, limited bool) ([]byte, bool) {
 	limit := b.Max
 	if limit > 0 && r.ContentLength > limit {
 		b.tooLarge(w)
 		return nil, false
 	}
-	timed := b.Timeout > 0 && readBy(w, time.Now().Add(b.Timeout)) == nil // or it has no deadlines
 	frame, err := readFrame(r.Body, r.ContentLength, limit)
-	if timed {
+	if limited && err == nil {
 		if err := readBy(w, time.Time{}); err != nil { // the wait for a lost connection must not end with it
 			b.OnError(err)
 		}

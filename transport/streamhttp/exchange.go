@@ -75,8 +75,16 @@ func (x *exchange) Answer(_ context.Context, frame []byte, row int, code int64) 
 	return x.answer(frame, status(x.codec.Traits(), row, code), code == 0)
 }
 
-// Drop ends the response without an answer.
-func (x *exchange) Drop() { x.drop() }
+// Drop ends the response without an answer. A client whose call is dropped because the server stops is told so: it waits
+// for one.
+func (x *exchange) Drop() {
+	if x.h.isClosed() {
+		err := stopping()
+		frame := jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
+		x.answer(frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
+	}
+	x.drop()
+}
 
 // Park lets go of the request when the stream has taken its connection over.
 func (x *exchange) Park(gone func()) bool {

@@ -202,5 +202,27 @@ func TestShutdownWaits(t *testing.T) {
 	if err := <-w.desk.ended; !errors.Is(err, transport.ErrClosed) {
 		t.Errorf("the call ended with %v", err)
 	}
-	<-done
+	if a := <-done; a.status != 503 || a.code() != -32603 || !strings.Contains(a.body, `"id":3`) {
+		t.Errorf("its client is told %d %s", a.status, a.body)
+	}
+}
+
+// TestShutdownIsBounded: a handler that ignores its context holds Shutdown no longer than its own context does.
+func TestShutdownIsBounded(t *testing.T) {
+	w := newWorld(t, Options{})
+	session := w.open(t)
+	answered := make(chan *answer)
+	go func() { answered <- w.ask(t, "POST", legacyCall("stubborn"), session) }()
+	<-w.desk.waiting
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := w.handler.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %s", took)
+	}
+	w.desk.ended <- nil
+	<-answered
 }

@@ -60,6 +60,7 @@ func (h *Handler) sessionful() bool { return !h.opts.Sessionless && len(h.set.Le
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.Share(w, r)
+	limited := h.bodies.Limit(w, r)
 	preflight := h.guard.IsPreflight(r)
 	switch {
 	case !preflight && !slices.Contains(h.methods, r.Method):
@@ -72,18 +73,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Preflight(w, r, h.methods)
 		return
 	case h.isClosed():
-		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInternal, "the server is shutting down"))
+		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, stopping())
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r)
+		h.post(w, r, limited)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:
 		h.delete(w, r)
 	}
 }
+
+// stopping is what clients are told that ask, or still wait, while the handler stops.
+func stopping() *mcp.Error { return mcp.Errorf(mcp.CodeInternal, "the server is shutting down") }
 
 // admit checks Host, Origin and what the user has added.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request, preflight bool) bool {
@@ -112,23 +116,33 @@ func (h *Handler) Sessions() int { return h.sessions.count() }
 // Streams returns how many event streams are open.
 func (h *Handler) Streams() int { return h.streams.count() }
 
+// Refuse takes no new requests: they are answered with 503 from now on. What runs goes on.
+func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
+
 // Shutdown takes no new requests, waits until the calls of all sessions have been answered or ctx ends, and closes the
 // handler. It returns the context's error when that ended first.
 func (h *Handler) Shutdown(ctx context.Context) error {
-	h.once.Do(func() { close(h.closed) })
+	h.Refuse()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.all() {
 		wg.Go(func() { s.peer.Drain(ctx) })
 	}
 	wg.Wait()
-	err := ctx.Err()
-	return errors.Join(err, h.Close())
+	late := ctx.Err()
+	done := make(chan error, 1)
+	go func() { done <- h.Close() }() // ends by itself: a peer waits a bounded time for handlers that ignore their context
+	select {
+	case err := <-done:
+		return errors.Join(late, err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Close takes no new requests and ends all sessions and streams. It returns when what they ran has ended, and may be
 // called twice. What runs for other requests is left to http.Server.
 func (h *Handler) Close() error {
-	h.once.Do(func() { close(h.closed) })
+	h.Refuse()
 	h.streams.closeAll()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.close() {

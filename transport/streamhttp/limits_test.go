@@ -57,6 +57,37 @@ func TestBodyLimits(t *testing.T) {
 	}
 }
 
+// TestRefusedBodies: a request that is refused unread is answered, and its connection ends, though its body never comes.
+func TestRefusedBodies(t *testing.T) {
+	w := newWorld(t, Options{BodyTimeout: 50 * time.Millisecond})
+	const json, host = "Content-Type: application/json\r\n", "Host: 127.0.0.1\r\n"
+	for name, c := range map[string]struct {
+		head   string
+		status int
+	}{
+		"media type":    {"POST /mcp HTTP/1.1\r\n" + host + "Content-Type: text/plain\r\n", 415},
+		"accept":        {"POST /mcp HTTP/1.1\r\n" + host + json + "Accept: image/png\r\n", 406},
+		"host":          {"POST /mcp HTTP/1.1\r\nHost: evil.example\r\n" + json, 403},
+		"method":        {"PUT /mcp HTTP/1.1\r\n" + host, 405},
+		"no session":    {"GET /mcp HTTP/1.1\r\n" + host, 400},
+		"delete":        {"DELETE /mcp HTTP/1.1\r\n" + host, 400},
+		"late, however": {"POST /mcp HTTP/1.1\r\n" + host + json, 408},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp := w.raw(t, c.head+"Content-Length: 5000\r\n\r\nx")
+			if resp.StatusCode != c.status {
+				t.Errorf("got %d, want %d", resp.StatusCode, c.status)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Errorf("the answer: %v", err)
+			}
+			if !resp.Close {
+				t.Error("the connection is said to go on")
+			}
+		})
+	}
+}
+
 // TestBodyTimeoutIsOver: the time for the body does not bound the call.
 func TestBodyTimeoutIsOver(t *testing.T) {
 	w := newWorld(t, Options{BodyTimeout: 20 * time.Millisecond})

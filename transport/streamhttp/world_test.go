@@ -72,6 +72,10 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) *era.Outcome {
 		<-ctx.Done()
 		d.ended <- context.Cause(ctx)
 		return said("waited")
+	case "stubborn":
+		d.waiting <- struct{}{}
+		<-d.ended // whatever its context says
+		return said("released")
 	case "sleep":
 		time.Sleep(time.Minute)
 		return said("slept")
