@@ -39,7 +39,7 @@ func (s *Server) mayAsk(r *Request) *era.Outcome {
 	if r.in.Row == nil || !r.in.Row.MultiRound {
 		return s.failure(r, errors.New("the handler asked for input, which this method cannot; tools, prompts and resource reads can"))
 	}
-	if r.in.Codec.Traits().InputRounds {
+	if r.CanBeAsked() {
 		return nil
 	}
 	why := fmt.Sprintf("%s %q has to ask its client something first, which is not possible here in revision %s", r.Method(), short(r.Name()), r.ProtocolVersion())

@@ -133,3 +133,19 @@ func TestBrokenQuestions(t *testing.T) {
 		}
 	}
 }
+
+// A handler can find out beforehand whether its questions would reach anybody.
+func TestCanBeAsked(t *testing.T) {
+	for _, revision := range mcp.Versions() {
+		s := newServer(server.Options{})
+		rawTool(t, s, "x", func(_ context.Context, r *server.Request) (*mcp.CallToolResult, error) {
+			if r.CanBeAsked() != mcp.IsModern(revision) {
+				t.Errorf("%s: %v", revision, r.CanBeAsked())
+			}
+			return mcp.TextResult("seen"), nil
+		})
+		if m := dial(t, s, revision).call("tools/call", `"name":"x"`); m.Result == nil {
+			t.Errorf("%s: %s", revision, m.Frame())
+		}
+	}
+}

@@ -111,20 +111,24 @@ func (r *Request) Principal() *mcp.Principal { return r.in.X.Principal() }
 // ProtocolVersion returns the revision the client speaks, for logs. Ask capabilities, not versions, what it can do.
 func (r *Request) ProtocolVersion() string { return r.in.Codec.Revision() }
 
-// ClientInfo returns what the client says it is; the zero value when it says nothing.
+// CanBeAsked tells whether the client's revision takes questions in a result (an *mcp.InputRequired, or the input requests
+// of a [RawResult]). Which ones it can answer its capabilities say.
+func (r *Request) CanBeAsked() bool { return r.in.Codec.Traits().InputRounds }
+
+// ClientInfo returns what the client says it is; the zero value when it says nothing that can be read.
 func (r *Request) ClientInfo() mcp.Implementation {
 	var info mcp.Implementation
 	if raw := r.in.Envelope.ClientInfo; raw != nil {
-		_ = json.Unmarshal(raw, &info) // checked when the request came in
+		_ = json.Unmarshal(raw, &info) // on an error it stays zero
 	}
 	return info
 }
 
-// ClientCapabilities returns what the client of this request can do.
+// ClientCapabilities returns what the client of this request can do; the zero value, nothing, when that cannot be read.
 func (r *Request) ClientCapabilities() mcp.ClientCapabilities {
 	var caps mcp.ClientCapabilities
 	if raw := r.in.Envelope.ClientCapabilities; raw != nil {
-		_ = json.Unmarshal(raw, &caps) // checked when the request came in
+		_ = json.Unmarshal(raw, &caps) // on an error it stays zero
 	}
 	return caps
 }

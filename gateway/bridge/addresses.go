@@ -56,16 +56,12 @@ func inside(obj json.RawMessage, name string, edit func(json.RawMessage) json.Ra
 // eachOf edits the elements of a list in an object.
 func eachOf(obj json.RawMessage, name string, edit func(json.RawMessage) json.RawMessage) json.RawMessage {
 	return inside(obj, name, func(list json.RawMessage) json.RawMessage {
-		elements, err := jsonrpc.SplitBatch(list, len(list))
-		if err != nil {
-			return list // empty, or no list
-		}
 		changed := false
 		out := []byte{'['}
-		for i, e := range elements {
+		for e := range jsonrpc.Elements(list) {
 			edited := edit(e)
 			changed = changed || string(edited) != string(e)
-			if i > 0 {
+			if len(out) > 1 {
 				out = append(out, ',')
 			}
 			out = append(out, edited...)

@@ -18,7 +18,7 @@ func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to des
 		return nil, b.failure(ctx, req, v, to, err)
 	}
 	if answer.Result == nil {
-		if !mcp.IsModern(req.ProtocolVersion()) {
+		if !req.CanBeAsked() {
 			return nil, mcp.Errorf(mcp.CodeInternal,
 				"server %q asks for input, which cannot be asked of a client of revision %s yet", to.Server, req.ProtocolVersion())
 		}
@@ -62,7 +62,7 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 func caller(req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
 	c := &upstream.Caller{Info: info}
-	if mcp.IsModern(req.ProtocolVersion()) && capabilities != nil {
+	if req.CanBeAsked() && capabilities != nil {
 		c.Capabilities = jsonrpc.Without(capabilities, "extensions")
 	}
 	return c

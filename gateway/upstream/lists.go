@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -141,18 +140,11 @@ func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, e
 // items takes one page apart. Entries without a usable key are left out.
 func (l listing) items(result json.RawMessage, warn func(string)) ([]Item, error) {
 	array, ok := jsonrpc.Member(result, l.member)
-	if !ok || len(array) == 0 || array[0] != '[' {
+	if !ok || !jsonrpc.IsArray(array) {
 		return nil, fmt.Errorf("the answer has no list %q", l.member)
 	}
-	if strings.TrimSpace(string(array[1:len(array)-1])) == "" {
-		return nil, nil
-	}
-	raws, err := jsonrpc.SplitBatch(array, len(array))
-	if err != nil {
-		return nil, fmt.Errorf("the list %q cannot be read: %w", l.member, err)
-	}
-	items := make([]Item, 0, len(raws))
-	for _, raw := range raws {
+	var items []Item
+	for raw := range jsonrpc.Elements(array) {
 		value, _ := jsonrpc.Member(raw, l.key)
 		key, ok := jsonrpc.Text(value)
 		if !ok || key == "" {
