@@ -39,13 +39,15 @@ var tree = []row{
 	{"internal/negotiate", []string{"jsonrpc", "mcp", "internal/era", "internal/era/legacy", "internal/era/modern"}},
 	{"internal/schema", []string{"jsonrpc", "mcp"}},
 	{"internal/sse", nil},
+	{"internal/seal", []string{"jsonrpc", "mcp"}},
+	{"internal/seal/sealtest", []string{"internal/seal"}},
 	{"transport", []string{"jsonrpc", "mcp", "internal/era"}},
 	{"transport/internal/...", []string{"jsonrpc", "mcp", "transport"}},
 	{"internal/engine", []string{"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "transport"}},
 	{"internal/pipe", binding},
 	{"transport/stdio", binding},
 	{"transport/streamhttp", binding},
-	{"transport/httpsse", binding},
+	{"transport/httpsse", slices.Concat(binding, []string{"transport/streamhttp"})}, // its guard, bodies and streams
 	{"server", door},
 	{"client", door},
 	{"tasks", both},
@@ -68,7 +70,7 @@ var (
 
 	// door: what server and client are built from; everything above them in the tree but the two eras.
 	door = []string{
-		"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "internal/sse",
+		"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "internal/sse", "internal/seal",
 		"transport/...", "internal/engine", "internal/pipe",
 	}
 

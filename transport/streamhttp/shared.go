@@ -55,6 +55,9 @@ func (s *Stream) Write(blocks []byte) error {
 	return one.write(blocks, one.of.writeTimeout)
 }
 
+// Event writes one message, as an event of the name "message". The frame is not kept.
+func (s *Stream) Event(frame []byte) error { return (*stream)(s).event(frame) }
+
 // Follow sees the stream to its end: it calls over when the client has gone or the stream cannot be written to any more.
 // After End it may be called or not. Where the connection has been taken over Follow returns at once, otherwise at the end
 // of the stream; the handler of the request must return then.

@@ -1,0 +1,159 @@
+package httpsse
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
+)
+
+// Handler serves legacy clients over HTTP+SSE. Its methods may be called concurrently; it is made by New.
+type Handler struct {
+	recv     transport.Receiver
+	set      *negotiate.Set
+	opts     Options
+	guard    *streamhttp.Guard
+	bodies   streamhttp.Bodies
+	streams  *streamhttp.Streams
+	sessions sessions
+	paths    map[string][]string // methods by path
+	closed   chan struct{}
+	once     sync.Once
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New makes a handler that feeds recv. Of set only the legacy revisions are served. Close or Shutdown must be called in
+// the end.
+func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
+	opts = opts.withDefaults()
+	h := &Handler{
+		recv: recv, set: set.LegacyOnly(), opts: opts,
+		guard:  streamhttp.NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
+		bodies: streamhttp.Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError},
+		streams: streamhttp.NewStreams(streamhttp.StreamOptions{
+			KeepAlive: opts.KeepAlive, WriteTimeout: opts.WriteTimeout, NoHijack: opts.NoHijack, OnError: opts.OnError,
+		}),
+		paths:  make(map[string][]string),
+		closed: make(chan struct{}),
+	}
+	h.sessions.byID, h.sessions.most = make(map[string]*session), opts.MaxSessions
+	h.answers(opts.Path, http.MethodGet)
+	h.answers(opts.MessagePath, http.MethodPost)
+	return h
+}
+
+func (h *Handler) answers(path, method string) {
+	path = trimmed(path)
+	h.paths[path] = append(h.paths[path], method)
+}
+
+// trimmed makes a path with a slash at its end the one without: nobody should have to know which it is.
+func trimmed(path string) string { return strings.TrimSuffix(path, "/") }
+
+// ServeHTTP answers the two paths, and 404 on others.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	methods := h.paths[trimmed(r.URL.Path)]
+	if methods == nil {
+		plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
+		return
+	}
+	h.guard.Share(w, r)
+	preflight := h.guard.IsPreflight(r)
+	switch {
+	case !preflight && !slices.Contains(methods, r.Method):
+		allow := strings.Join(methods, ", ")
+		w.Header().Set("Allow", allow)
+		plain(w, http.StatusMethodNotAllowed, "this address answers "+allow+" only")
+	case !h.admit(w, r, preflight):
+	case preflight:
+		streamhttp.Preflight(w, r, methods)
+	case r.Method == http.MethodPost:
+		h.post(w, r)
+	case h.isClosed():
+		unavailable(w, errShutdown)
+	default:
+		h.open(w, r)
+	}
+}
+
+var errShutdown = errors.New("the server is shutting down")
+
+// admit checks Host, Origin and what the user has added.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request, preflight bool) bool {
+	err := h.guard.Check(r)
+	if err == nil && h.opts.SecurityValidator != nil && !preflight {
+		err = h.opts.SecurityValidator(r)
+	}
+	if err != nil {
+		plain(w, http.StatusForbidden, err.Error())
+	}
+	return err == nil
+}
+
+func (h *Handler) isClosed() bool {
+	select {
+	case <-h.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Sessions returns how many streams are open, each of which is a session.
+func (h *Handler) Sessions() int { return h.sessions.count() }
+
+// Shutdown takes no new streams and requests, waits until the calls of all sessions have been answered or ctx ends, and closes the
+// handler. It returns the context's error when that ended first, and may be called twice.
+func (h *Handler) Shutdown(ctx context.Context) error {
+	h.once.Do(func() { close(h.closed) })
+	var wg sync.WaitGroup
+	for _, s := range h.sessions.all() {
+		wg.Go(func() { s.peer.Drain(ctx) })
+	}
+	wg.Wait()
+	err := ctx.Err()
+	return errors.Join(err, h.Close())
+}
+
+// Close takes no new streams, cancels what runs and ends every stream. It returns when all that has ended, and may be
+// called twice.
+func (h *Handler) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	var wg sync.WaitGroup
+	for _, s := range h.sessions.close() {
+		wg.Go(func() { s.end(transport.ErrClosed) })
+	}
+	wg.Wait()
+	h.streams.Close()
+	return nil
+}
+
+// plain answers with a line of text: for what is refused before there is JSON-RPC.
+func plain(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	w.Write([]byte(text + "\n"))
+}
+
+// unavailable answers 503.
+func unavailable(w http.ResponseWriter, why error) {
+	w.Header().Set("Retry-After", "1")
+	plain(w, http.StatusServiceUnavailable, "no stream can be served now: "+why.Error())
+}
+
+// refuse answers 400 with a JSON-RPC error; a zero id is left out.
+func refuse(w http.ResponseWriter, id jsonrpc.ID, err *mcp.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	w.Write(jsonrpc.AppendError(nil, id, era.WriteError(err, err.Code)))
+}

@@ -1,0 +1,79 @@
+package httpsse
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Options configures a Handler. The zero value is ready to use.
+type Options struct {
+	// Path is where the event stream is opened, and MessagePath where messages are posted. Empty means /sse and /message.
+	// Both may be the same.
+	Path, MessagePath string
+
+	// Prefix stands before MessagePath in the endpoint event, for a server behind a proxy that takes a part of the path
+	// away ("/tools/weather", say). What http.StripPrefix takes away is found without it.
+	Prefix string
+
+	// Connected sends an event of the name "connected" after the endpoint event, with the session's id as JSON:
+	// {"sessionId": string}.
+	Connected bool
+
+	// AllowedHosts are host names served beside loopback ones when the server listens on loopback; on other addresses Host
+	// is checked only when the list is not empty. Names are compared without port and case.
+	AllowedHosts []string
+
+	// AllowedOrigins are origins of browsers that may call, such as "https://app.example.com"; "null" may be listed. Listed
+	// origins get CORS answers. The server's own host is always allowed.
+	AllowedOrigins []string
+
+	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
+	// 403 and its text. Nil means none. It is called concurrently.
+	SecurityValidator func(*http.Request) error
+
+	// Principal tells who sent a request. A session takes messages from the principal that opened its stream alone. Nil
+	// means nobody. It is called concurrently.
+	Principal func(*http.Request) *mcp.Principal
+
+	// NoHijack keeps streams on net/http's own goroutines, so that access logs see them end. It costs about six times the
+	// memory for each open stream.
+	NoHijack bool
+
+	MaxBodyBytes int64         // one request body; 0 means 10 MiB, negative no bound
+	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch
+	MaxSessions  int           // open streams; 0 means 100,000, negative no bound
+	KeepAlive    time.Duration // between comments on open streams; 0 means 15 s, negative none
+	BodyTimeout  time.Duration // for reading one body; 0 means 30 s, negative no limit
+	WriteTimeout time.Duration // for one write to a client that does not read, which is then cut; 0 means 30 s
+
+	// OnError is called with faults that no client is told of. It may be called concurrently. Nil drops them.
+	OnError func(error)
+}
+
+func (o Options) withDefaults() Options {
+	set(&o.Path, "/sse")
+	set(&o.MessagePath, "/message")
+	set(&o.MaxBodyBytes, 10<<20)
+	set(&o.MaxBatch, jsonrpc.MaxBatch)
+	set(&o.MaxSessions, 100_000)
+	set(&o.KeepAlive, 15*time.Second)
+	set(&o.BodyTimeout, 30*time.Second)
+	set(&o.WriteTimeout, 30*time.Second)
+	if o.Principal == nil {
+		o.Principal = func(*http.Request) *mcp.Principal { return nil }
+	}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return o
+}
+
+func set[T comparable](v *T, standard T) {
+	var zero T
+	if *v == zero {
+		*v = standard
+	}
+}

@@ -1,0 +1,111 @@
+package httpsse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/rialto-mcp/rialto/internal/negotiate"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// post takes one message or one array of them. The session comes first: for those who have none no body is read.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	from := origin{principal: h.opts.Principal(r), remote: r.RemoteAddr, header: r.Header}
+	from.session = h.named(w, r, from.principal)
+	if from.session == nil {
+		return
+	}
+	frame, ok := h.bodies.Read(w, r)
+	if !ok {
+		return
+	}
+	ctx := context.WithoutCancel(r.Context()) // what runs ends with the stream, not with this request
+	if jsonrpc.IsBatch(frame) {
+		ok = h.takeArray(ctx, w, frame, from)
+	} else {
+		ok = h.take(ctx, w, frame, from)
+	}
+	if ok {
+		plain(w, http.StatusAccepted, "Accepted")
+	}
+}
+
+// named finds the session of a POST, or answers why not.
+func (h *Handler) named(w http.ResponseWriter, r *http.Request, who *mcp.Principal) *session {
+	id := r.URL.Query().Get(sessionParam)
+	if id == "" {
+		plain(w, http.StatusBadRequest, "the address names no "+sessionParam+"; open the event stream at "+h.opts.Path+
+			" with GET, and post to the address in its first event")
+		return nil
+	}
+	s := h.sessions.find(id, who)
+	if s == nil {
+		plain(w, http.StatusNotFound, "there is no such session, or its event stream has ended; open a new one at "+h.opts.Path)
+	}
+	return s
+}
+
+// take judges one message and hands it over, or answers why it is none.
+func (h *Handler) take(ctx context.Context, w http.ResponseWriter, frame []byte, from origin) bool {
+	m, err := jsonrpc.Decode(frame, negotiate.Lift)
+	if err != nil {
+		bad := &jsonrpc.FrameError{Code: jsonrpc.CodeParse}
+		errors.As(err, &bad)
+		refuse(w, bad.ID, mcp.Errorf(mcp.Code(bad.Code), "%v", err))
+		return false
+	}
+	h.hand(ctx, m, from, from.session)
+	return true
+}
+
+// takeArray judges an array as a whole, then each element by itself.
+func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, frame []byte, from origin) bool {
+	messages, route := h.set.ClassifyBatch(frame, nil, from.session.peer.Codec(), h.opts.MaxBatch)
+	if route.Refusal != nil {
+		refuse(w, jsonrpc.ID{}, route.Refusal.Err)
+		return false
+	}
+	b := &batch{session: from.session, left: len(messages) + 1} // one more, so that the array is not sent before all are registered
+	for _, m := range messages {
+		h.hand(ctx, m, from, b)
+	}
+	b.drop()
+	return true
+}
+
+// hand classifies a message as on a pipe, where the handshake of the stream counts and not the headers of a POST, and
+// delivers it.
+func (h *Handler) hand(ctx context.Context, m *jsonrpc.Message, from origin, to back) {
+	route := h.set.ClassifyFrame(m, from.session.peer.Codec())
+	switch {
+	case m.Kind() == jsonrpc.KindRequest && h.isClosed(): // answers to our own requests are still taken: calls wait for them
+		h.report(to.answer(ctx, jsonrpc.AppendError(nil, m.ID, &jsonrpc.Error{Code: int64(mcp.CodeInternal), Message: errShutdown.Error()})))
+	case route.Refusal != nil && m.Kind() == jsonrpc.KindRequest:
+		h.report(to.answer(ctx, refusalFrame(route, m.ID)))
+	case route.Refusal != nil:
+		to.drop()
+	case route.Kind == negotiate.Drop:
+		h.opts.OnError(fmt.Errorf("dropped a %s (%s) that belongs to no handshake", m.Kind(), m.Method))
+		to.drop()
+	default:
+		from.message, from.codec = m, route.Codec
+		h.recv.Deliver(ctx, &exchange{from, to})
+	}
+}
+
+func refusalFrame(route negotiate.Route, id jsonrpc.ID) []byte {
+	wire := &jsonrpc.Error{Code: int64(route.Refusal.Err.Code), Message: route.Refusal.Err.Message, Data: route.Refusal.Err.Data}
+	if route.Codec != nil {
+		wire = route.Codec.WireError(route.Refusal.Err)
+	}
+	return jsonrpc.AppendError(nil, id, wire)
+}
+
+func (h *Handler) report(err error) {
+	if err != nil {
+		h.opts.OnError(err)
+	}
+}
