@@ -1,0 +1,163 @@
+package seal
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// recordVersion is the first byte of an encoded record. Another version is refused, so that replicas of two releases never
+// misread each other; a retry that meets one is asked to begin again.
+const recordVersion = 1
+
+// Record is the state of one chain of runs between two rounds.
+type Record struct {
+	Link
+
+	// State is what the handler gave by return, nil when it gave none.
+	State *string
+
+	// Asked are the questions that are open, so that a missing one can be asked again and an answer checked.
+	Asked []Question
+
+	// Answers are those so far, in the order their questions were asked. They have been checked against what was asked.
+	Answers []Answer
+
+	// Once holds the results of steps that must not run again, in the order they ran.
+	Once []OnceResult
+}
+
+// Question is one that was sent with this round.
+type Question struct {
+	Key     string          // under which it was asked
+	Request json.RawMessage // the whole request as it was sent: {"method":...,"params":{...}}
+}
+
+// Answer is one that has been given. Its place in the list is its ordinal.
+type Answer struct {
+	Kind string          // what was asked for: the method, and the mode where there is one
+	Name string          // the name the handler gave the question, "" for none
+	Form []byte          // a hash of the schema that was asked with, nil for none
+	Raw  json.RawMessage // as it came
+}
+
+// OnceResult is the result of one step.
+type OnceResult struct {
+	Key   string          // of the step
+	After int             // how many answers had been used before the step ran
+	Raw   json.RawMessage // as it was marshalled
+}
+
+// ErrRecord says that bytes are no record of this release.
+var ErrRecord = errors.New("not a record of this version")
+
+// Append appends the record's compact form to dst. Raw values are copied as they are. It fails when After is negative or
+// larger than 2^31-1.
+func (r *Record) Append(dst []byte) ([]byte, error) {
+	dst = append(dst, recordVersion)
+	dst = binary.BigEndian.AppendUint16(dst, r.Round)
+	dst = append(dst, r.Chain[:]...)
+	if r.State == nil {
+		dst = append(dst, 0)
+	} else {
+		dst = appendPart(append(dst, 1), *r.State)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.Asked)))
+	for _, q := range r.Asked {
+		dst = appendPart(appendPart(dst, q.Key), q.Request)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.Answers)))
+	for _, a := range r.Answers {
+		dst = appendPart(appendPart(appendPart(appendPart(dst, a.Kind), a.Name), a.Form), a.Raw)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.Once)))
+	for _, o := range r.Once {
+		if o.After < 0 || o.After > math.MaxInt32 {
+			return nil, fmt.Errorf("step %q stands after %d answers, which cannot be", o.Key, o.After)
+		}
+		dst = binary.AppendUvarint(appendPart(dst, o.Key), uint64(o.After))
+		dst = appendPart(dst, o.Raw)
+	}
+	return dst, nil
+}
+
+func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
+}
+
+// DecodeRecord reads what Append wrote. The record points into data, which must not change afterwards. Empty parts come
+// back nil. It fails with [ErrRecord] for another version, and for anything cut short or drawn out.
+func DecodeRecord(data []byte) (*Record, error) {
+	p := parts{rest: data}
+	if version := p.take(1); len(version) == 1 && version[0] != recordVersion {
+		return nil, fmt.Errorf("%w: it has version %d, and this release reads version %d", ErrRecord, version[0], recordVersion)
+	}
+	r := &Record{}
+	if head := p.take(2 + len(r.Chain)); !p.bad {
+		r.Round, r.Chain = binary.BigEndian.Uint16(head), ChainID(head[2:])
+	}
+	if state := p.take(1); !p.bad && state[0] != 0 {
+		p.bad = state[0] != 1
+		text := string(p.part())
+		r.State = &text
+	}
+	for n := p.count(); n > 0 && !p.bad; n-- {
+		r.Asked = append(r.Asked, Question{Key: string(p.part()), Request: p.part()})
+	}
+	for n := p.count(); n > 0 && !p.bad; n-- {
+		r.Answers = append(r.Answers, Answer{Kind: string(p.part()), Name: string(p.part()), Form: p.part(), Raw: p.part()})
+	}
+	for n := p.count(); n > 0 && !p.bad; n-- {
+		r.Once = append(r.Once, OnceResult{Key: string(p.part()), After: int(p.count()), Raw: p.part()})
+	}
+	if p.bad || len(p.rest) > 0 {
+		return nil, fmt.Errorf("%w: it is cut short or too long", ErrRecord)
+	}
+	return r, nil
+}
+
+// Record reads the payload of a token as a record. One that does not belong to the token's own link is refused as well.
+func (o Opened) Record() (*Record, error) {
+	r, err := DecodeRecord(o.Payload)
+	if err != nil || r.Link != o.Link {
+		return nil, refusal{ReasonMalformed}
+	}
+	return r, nil
+}
+
+// parts reads an encoded record piece by piece. After a failure it answers nothing more.
+type parts struct {
+	rest []byte
+	bad  bool
+}
+
+func (p *parts) take(n int) []byte {
+	if p.bad || n > len(p.rest) {
+		p.bad = true
+		return nil
+	}
+	head := p.rest[:n:n]
+	p.rest = p.rest[n:]
+	return head
+}
+
+// count reads a length or a number; none in a record is larger than 2^31-1.
+func (p *parts) count() uint64 {
+	n, size := binary.Uvarint(p.rest)
+	if p.bad || size <= 0 || n > math.MaxInt32 {
+		p.bad = true
+		return 0
+	}
+	p.rest = p.rest[size:]
+	return n
+}
+
+// part reads bytes behind their length; nil when there are none.
+func (p *parts) part() []byte {
+	if n := p.count(); n > 0 {
+		return p.take(int(n))
+	}
+	return nil
+}
