@@ -77,6 +77,9 @@ type Options struct {
 
 	// HTTP configures Handler and Middleware.
 	HTTP HTTPOptions
+
+	// SSE configures SSEHandler.
+	SSE SSEOptions
 }
 
 // HTTPOptions configures the HTTP handler. The zero value is ready to use.

@@ -112,10 +112,13 @@ func (h *Handler) isClosed() bool {
 // Sessions returns how many streams are open, each of which is a session.
 func (h *Handler) Sessions() int { return h.sessions.count() }
 
+// Refuse takes no new streams and requests, which are told so. What runs goes on, and may still be answered and cancelled.
+func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
+
 // Shutdown takes no new streams and requests, waits until the calls of all sessions have been answered or ctx ends, and closes the
 // handler. It returns the context's error when that ended first, and may be called twice.
 func (h *Handler) Shutdown(ctx context.Context) error {
-	h.once.Do(func() { close(h.closed) })
+	h.Refuse()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.all() {
 		wg.Go(func() { s.peer.Drain(ctx) })
@@ -128,7 +131,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 // Close takes no new streams, cancels what runs and ends every stream. It returns when all that has ended, and may be
 // called twice.
 func (h *Handler) Close() error {
-	h.once.Do(func() { close(h.closed) })
+	h.Refuse()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		wg.Go(func() { s.end(transport.ErrClosed) })

@@ -43,7 +43,7 @@ type Options struct {
 	NoHijack bool
 
 	MaxBodyBytes int64         // one request body; 0 means 10 MiB, negative no bound
-	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch
+	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch, negative no bound
 	MaxSessions  int           // open streams; 0 means 100,000, negative no bound
 	KeepAlive    time.Duration // between comments on open streams; 0 means 15 s, negative none
 	BodyTimeout  time.Duration // for reading one body; 0 means 30 s, negative no limit
