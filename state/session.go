@@ -46,6 +46,10 @@ type Session struct {
 	// Owner names the replica that holds what cannot be stored (a stream, a running call); "" when there is none.
 	Owner string `json:"owner,omitempty"`
 
+	// Stream names the stream, in the log, that what belongs to no call goes to: the one the client opened last; "" when
+	// it has opened none.
+	Stream string `json:"stream,omitempty"`
+
 	// Created and Used are times of the store, which sets them: when the record was made, and when it was last created,
 	// updated or touched.
 	Created time.Time `json:"created"`
@@ -121,7 +125,8 @@ type SessionLimits struct {
 	// Idle is how long a session lives without a use. Zero means 30 minutes.
 	Idle time.Duration
 
-	// MaxRecordBytes is how large one record may be, as what its strings and raw values hold. Zero means 1 MiB.
+	// MaxRecordBytes is how large one record may be, as what its strings and raw values hold, and 16 for
+	// each subscription. Zero means 1 MiB.
 	MaxRecordBytes int64
 
 	// MaxTotalBytes is how large all records together may be, where that is memory of this process. Beyond it there is
@@ -141,9 +146,11 @@ func (l SessionLimits) withDefaults() SessionLimits {
 
 // size is what counts against MaxRecordBytes.
 func (s *Session) size() int64 {
-	n := len(s.ID) + len(s.Revision) + len(s.ClientInfo) + len(s.Capabilities) + len(s.Principal) + len(s.LogLevel) + len(s.Owner)
+	n := len(s.ID) + len(s.Revision) + len(s.ClientInfo) + len(s.Capabilities) + len(s.Principal) + len(s.LogLevel) +
+		len(s.Owner) + len(s.Stream)
+	const perString = 16 // its place in the slice
 	for _, uri := range s.Subscriptions {
-		n += len(uri)
+		n += perString + len(uri)
 	}
 	return int64(n)
 }
