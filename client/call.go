@@ -18,7 +18,8 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// CallOptions adjusts one call. The zero value means the defaults of the client.
+// CallOptions adjusts one call. The zero value means the defaults of the client. It is an optional last argument: of several
+// the first counts.
 type CallOptions struct {
 	// Timeout bounds the wait for the answer: from sending, or from the last progress where ResetOnProgress is set. Zero
 	// means the client's limit, negative none.

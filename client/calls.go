@@ -13,7 +13,7 @@ import (
 // CallTool calls a tool. args is anything whose JSON form is an object; a json.RawMessage is sent as it is, nil as {}. A
 // tool that fails is a result with IsError set, not an error.
 //
-// This is where the result will be compared with the tool's output schema; nothing is compared yet.
+// The result is not compared with the tool's output schema.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOptions) (*mcp.CallToolResult, error) {
 	params, err := toolParams(name, args)
 	if err != nil {

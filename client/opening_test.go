@@ -58,11 +58,11 @@ func TestOpening(t *testing.T) {
 		{name: "mode legacy", opts: client.Options{Mode: client.Legacy}, want: "2025-11-25", sent: "initialize notifications/initialized"},
 		{name: "mode modern", opts: client.Options{Mode: client.Modern}, probe: fails(-32601, "Method not found", ""),
 			fails: mcp.CodeNegotiationFailed, sent: tryModern},
-		{name: "pin modern", opts: client.Options{Version: mcp.Version20260728}, probe: discovered(`["2026-07-28"]`), want: "2026-07-28", sent: tryModern},
-		{name: "pin modern, legacy server", opts: client.Options{Version: mcp.Version20260728}, probe: fails(-32601, "no", ""),
+		{name: "pin modern", opts: client.Options{Versions: []string{mcp.Version20260728}}, probe: discovered(`["2026-07-28"]`), want: "2026-07-28", sent: tryModern},
+		{name: "pin modern, legacy server", opts: client.Options{Versions: []string{mcp.Version20260728}}, probe: fails(-32601, "no", ""),
 			fails: mcp.CodeNegotiationFailed, sent: tryModern},
-		{name: "pin legacy", opts: client.Options{Version: mcp.Version20251125}, want: "2025-11-25", sent: "initialize notifications/initialized"},
-		{name: "pin another legacy", opts: client.Options{Version: mcp.Version20250618}, fails: mcp.CodeNegotiationFailed, sent: "initialize"},
+		{name: "pin legacy", opts: client.Options{Versions: []string{mcp.Version20251125}}, want: "2025-11-25", sent: "initialize notifications/initialized"},
+		{name: "pin another legacy", opts: client.Options{Versions: []string{mcp.Version20250618}}, fails: mcp.CodeNegotiationFailed, sent: "initialize"},
 		{name: "stored legacy", opts: client.Options{Verdict: &client.Verdict{Era: "legacy"}}, want: "2025-11-25",
 			sent: "initialize notifications/initialized"},
 		{name: "stored modern", opts: client.Options{Verdict: &client.Verdict{Era: "modern",
@@ -160,7 +160,7 @@ func TestOpeningNamesThePhase(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	for name, opts := range map[string]client.Options{
 		"unknown revision":     {Versions: []string{"1999-01-01"}},
-		"mode against pin":     {Version: mcp.Version20260728, Mode: client.Legacy},
+		"mode against pin":     {Versions: []string{mcp.Version20260728}, Mode: client.Legacy},
 		"mode against offered": {Versions: []string{mcp.Version20250618}, Mode: client.Modern},
 	} {
 		near, far := transport.Pair(0)

@@ -35,11 +35,9 @@ type Options struct {
 	// Extensions are enabled ones; they are declared among the capabilities, and their methods exist on the connection.
 	Extensions []mcp.Extension
 
-	// Versions are the revisions that may be spoken, best first. Empty means all.
+	// Versions are the revisions that may be spoken, best first. Empty means all. One alone is a pin: the connection fails
+	// where the server does not speak it.
 	Versions []string
-
-	// Version pins one revision: the connection fails where the server does not speak it.
-	Version string
 
 	// Mode says which eras may be spoken. Zero is Auto.
 	Mode Mode
@@ -84,10 +82,10 @@ type Options struct {
 	OnRequest func(ctx context.Context, req *IncomingRequest) (json.RawMessage, error)
 
 	// OnError takes faults that no caller sees: stray frames, broken elements of lists, a lost listen stream. It may be
-	// called concurrently, and may close the client. Nil hands them to Logger.
+	// called concurrently, and may close the client. Nil means that they go to Logger alone.
 	OnError func(error)
 
-	// Logger receives what OnError would. Nil means silence.
+	// Logger gets a record for each fault that OnError takes. Nil means silence.
 	Logger *slog.Logger
 
 	// Headers go with every HTTP request.
@@ -116,15 +114,19 @@ func (o Options) withDefaults() Options {
 	if o.Info.Name == "" {
 		o.Info.Name, o.Info.Version = "rialto-client", moduleVersion()
 	}
-	if o.OnError == nil {
-		o.OnError = o.log
-	}
+	o.OnError = tell(o.OnError, o.Logger)
 	return o
 }
 
-func (o Options) log(err error) {
-	if o.Logger != nil {
-		o.Logger.Warn("mcp client", "error", err)
+// tell gives faults to the hook and to the logger, each where it is there.
+func tell(hook func(error), logger *slog.Logger) func(error) {
+	return func(err error) {
+		if hook != nil {
+			hook(err)
+		}
+		if logger != nil {
+			logger.Warn("mcp: stray fault", "error", err)
+		}
 	}
 }
 
@@ -148,9 +150,6 @@ func (o Options) served() ([]string, error) {
 	all := o.Versions
 	if len(all) == 0 {
 		all = mcp.Versions()
-	}
-	if o.Version != "" {
-		all = []string{o.Version}
 	}
 	out := slices.DeleteFunc(slices.Clone(all), func(v string) bool {
 		return o.Mode == Legacy && mcp.IsModern(v) || o.Mode == Modern && mcp.IsLegacy(v)

@@ -1,6 +1,10 @@
 package client
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,5 +26,18 @@ func TestDefaults(t *testing.T) {
 	}
 	if o.MaxPages != 256 {
 		t.Errorf("MaxPages: got %d", o.MaxPages)
+	}
+}
+
+// A fault goes to the hook and to the logger, whichever there is.
+func TestFaultsAreTold(t *testing.T) {
+	var log bytes.Buffer
+	var heard []string
+	hook, logger := func(err error) { heard = append(heard, err.Error()) }, slog.New(slog.NewTextHandler(&log, nil))
+	for _, o := range []Options{{}, {OnError: hook}, {Logger: logger}, {OnError: hook, Logger: logger}} {
+		o.withDefaults().OnError(errors.New("odd frame"))
+	}
+	if len(heard) != 2 || strings.Count(log.String(), "odd frame") != 2 {
+		t.Errorf("the hook heard %q, the log holds %s", heard, log.String())
 	}
 }

@@ -1,7 +1,6 @@
 package jsonrpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -9,11 +8,8 @@ import (
 // MaxBatch is how many elements an array of messages may have where nothing else is said.
 const MaxBatch = 100
 
-// IsBatch tells whether a frame is an array, by its first byte that is no white space.
-func IsBatch(frame []byte) bool {
-	frame = bytes.TrimLeft(frame, " \t\r\n")
-	return len(frame) > 0 && frame[0] == '['
-}
+// IsBatch tells whether a frame is an array of messages and no single one.
+func IsBatch(frame []byte) bool { return IsArray(frame) }
 
 // SplitBatch returns the raw elements of an array of messages; each is a slice of the frame and may be given to Decode.
 // An element that is no message is the caller's matter.
@@ -36,12 +32,12 @@ func SplitBatch(frame []byte, limit int) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	count := 0
 	for s.dec.PeekKind() != ']' {
-		span, err := s.value(-1)
+		value, err := s.value(-1)
 		if err != nil {
 			return nil, err
 		}
 		if count++; limit < 0 || count <= limit { // the rest is still read: a broken text outranks a long one
-			out = append(out, json.RawMessage(frame[span.Start:span.End:span.End]))
+			out = append(out, json.RawMessage(frame[value.Start:value.End:value.End]))
 		}
 	}
 	if _, err := s.dec.ReadToken(); err != nil {

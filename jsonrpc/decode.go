@@ -81,7 +81,7 @@ func (s *scanner) release() {
 
 // envelope is what message finds at the top level.
 type envelope struct {
-	version, id, method, params, result, fault Span
+	version, id, method, params, result, fault span
 }
 
 func (s *scanner) message(m *Message, lift *Lift) error {
@@ -90,28 +90,28 @@ func (s *scanner) message(m *Message, lift *Lift) error {
 	}
 	var env envelope
 	err := s.object(func(name []byte, at int32) error {
-		span, err := s.member(m, lift, name, at)
+		found, err := s.member(m, lift, name, at)
 		if err != nil {
 			return err
 		}
 		switch string(name) {
 		case "jsonrpc":
-			env.version = span
+			env.version = found
 		case "id":
-			env.id = span
+			env.id = found
 		case "method":
-			env.method = span
+			env.method = found
 		case "params":
-			env.params = span
+			env.params = found
 		case "result":
-			env.result = span
+			env.result = found
 		case "error":
-			env.fault = span
+			env.fault = found
 		default:
 			if m.Extra != nil {
 				m.Extra = append(m.Extra, ',')
 			}
-			m.Extra = append(m.Extra, s.frame[at:span.End]...)
+			m.Extra = append(m.Extra, s.frame[at:found.End]...)
 		}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (s *scanner) notThis(text string) error {
 }
 
 // member reads one top-level value and goes into the two that may hold what is to be lifted.
-func (s *scanner) member(m *Message, lift *Lift, name []byte, at int32) (Span, error) {
+func (s *scanner) member(m *Message, lift *Lift, name []byte, at int32) (span, error) {
 	body := string(name) == "params" || string(name) == "result"
 	if lift == nil || !body || s.dec.PeekKind() != '{' {
 		return s.value(at)
@@ -145,36 +145,36 @@ func (s *scanner) member(m *Message, lift *Lift, name []byte, at int32) (Span, e
 	start += int32(bytes.IndexByte(s.frame[start:], '{'))
 	err := s.object(func(name []byte, at int32) error { return s.lift(m, lift, name, at) })
 	if err != nil {
-		return Span{}, err
+		return span{}, err
 	}
-	m.body = Span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
+	m.body = span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
 	return m.body, nil
 }
 
 // lift notes one member of params or result.
 func (s *scanner) lift(m *Message, lift *Lift, name []byte, at int32) error {
 	if string(name) != "_meta" || s.dec.PeekKind() != '{' {
-		span, err := s.value(at)
-		note(m.lifted[:maxBody], lift.Body, name, span)
+		found, err := s.value(at)
+		note(m.lifted[:maxBody], lift.Body, name, found)
 		return err
 	}
 	start := int32(s.dec.InputOffset())
 	start += int32(bytes.IndexByte(s.frame[start:], '{'))
 	err := s.object(func(name []byte, at int32) error {
-		span, err := s.value(at)
-		note(m.lifted[maxBody:], lift.Meta, name, span)
+		found, err := s.value(at)
+		note(m.lifted[maxBody:], lift.Meta, name, found)
 		m.metaSize++
 		return err
 	})
-	m.meta = Span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
+	m.meta = span{Name: at, Start: start, End: int32(s.dec.InputOffset())}
 	note(m.lifted[:maxBody], lift.Body, name, m.meta)
 	return err
 }
 
-func note(spans []Span, names []string, name []byte, span Span) {
+func note(spans []span, names []string, name []byte, found span) {
 	for i, n := range names {
 		if n == string(name) {
-			spans[i] = span
+			spans[i] = found
 			return
 		}
 	}
@@ -208,13 +208,13 @@ func (s *scanner) object(each func(name []byte, at int32) error) error {
 	return nil
 }
 
-func (s *scanner) value(at int32) (Span, error) {
+func (s *scanner) value(at int32) (span, error) {
 	raw, err := s.dec.ReadValue()
 	if err != nil {
-		return Span{}, parseError(err)
+		return span{}, parseError(err)
 	}
 	end := int32(s.dec.InputOffset())
-	return Span{Name: at, Start: end - int32(len(raw)), End: end}, nil
+	return span{Name: at, Start: end - int32(len(raw)), End: end}, nil
 }
 
 // end demands that nothing but white space is left. A peek alone cannot tell the end from garbage.
@@ -249,8 +249,8 @@ func parseError(err error) error {
 
 // judge turns the spans of the top level into the fields of m, or says why they make no message.
 func (env *envelope) judge(m *Message) error {
-	raw := func(s Span) []byte { return m.frame[s.Start:s.End:s.End] }
-	refuse := func(at Span, text string) error {
+	raw := func(s span) []byte { return m.frame[s.Start:s.End:s.End] }
+	refuse := func(at span, text string) error {
 		e := &FrameError{Code: CodeInvalidRequest, Offset: int64(at.Start), Text: text}
 		if at.End == 0 {
 			e.Offset = -1
@@ -296,7 +296,7 @@ func (env *envelope) judge(m *Message) error {
 		m.forgetLifted() // of params beside the error, which nobody reads
 		return nil
 	}
-	return refuse(Span{}, `a message has a "method", a "result" or an "error"`)
+	return refuse(span{}, `a message has a "method", a "result" or an "error"`)
 }
 
 // mayBeRequest tells whether the sender may wait for an answer under the frame's id. The id of a broken answer is one of
@@ -305,7 +305,7 @@ func (env *envelope) mayBeRequest() bool {
 	return env.method.End != 0 || env.result.End == 0 && env.fault.End == 0
 }
 
-func (env *envelope) call(m *Message, raw func(Span) []byte, refuse func(Span, string) error) error {
+func (env *envelope) call(m *Message, raw func(span) []byte, refuse func(span, string) error) error {
 	method := raw(env.method)
 	if method[0] != '"' || len(method) == 2 {
 		return refuse(env.method, `"method" must be a string that is not empty`)

@@ -9,8 +9,8 @@ import (
 // Without returns obj without the members named, and obj itself when it has none of them. All other tokens and their
 // order stay as they are. obj must be a valid JSON object.
 func Without(obj json.RawMessage, names ...string) json.RawMessage {
-	var cuts []Span
-	walk(obj, func(f Field, at Span) bool {
+	var cuts []span
+	walk(obj, func(f Field, at span) bool {
 		if slices.ContainsFunc(names, f.Is) {
 			cuts = append(cuts, at)
 		}
@@ -23,7 +23,7 @@ func Without(obj json.RawMessage, names ...string) json.RawMessage {
 }
 
 // cut appends obj to dst without the members at the spans given, which are in order.
-func cut(dst, obj []byte, cuts []Span) []byte {
+func cut(dst, obj []byte, cuts []span) []byte {
 	from := int32(0)
 	for _, c := range cuts {
 		dst = append(dst, obj[from:c.Name]...)
@@ -42,8 +42,8 @@ func cut(dst, obj []byte, cuts []Span) []byte {
 // With appends obj to dst with one member set: replaced in place where obj has it, added at the end otherwise. obj
 // must be a valid JSON object, or nil, which counts as {}.
 func With(dst []byte, obj json.RawMessage, name string, value []byte) []byte {
-	old := Span{}
-	walk(obj, func(f Field, at Span) bool {
+	old := span{}
+	walk(obj, func(f Field, at span) bool {
 		if f.Is(name) {
 			old = at
 		}
@@ -101,7 +101,7 @@ func (m *Message) LeanResult(body, meta []int) json.RawMessage {
 }
 
 func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage {
-	var room [maxLifted]Span // on the stack
+	var room [maxLifted]span // on the stack
 	cuts := room[:0]
 	wholeMeta := false
 	for _, i := range body {
@@ -116,7 +116,7 @@ func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage 
 	if len(cuts) == 0 {
 		return whole
 	}
-	slices.SortFunc(cuts, func(a, b Span) int { return int(a.Start) - int(b.Start) })
+	slices.SortFunc(cuts, func(a, b span) int { return int(a.Start) - int(b.Start) })
 	base := m.body.Start
 	for i := range cuts {
 		cuts[i].Name -= base
@@ -127,7 +127,7 @@ func (m *Message) lean(whole json.RawMessage, body, meta []int) json.RawMessage 
 }
 
 // leanMeta adds the spans of the members of _meta that go, or that of _meta itself when all of them do.
-func (m *Message) leanMeta(cuts []Span, meta []int) []Span {
+func (m *Message) leanMeta(cuts []span, meta []int) []span {
 	before := len(cuts)
 	for _, i := range meta {
 		if s := m.lifted[maxBody+i]; s.End != 0 {

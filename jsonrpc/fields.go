@@ -24,12 +24,12 @@ func (f Field) Is(name string) bool {
 // This is the one walk over raw objects, for edits that keep every token. [Members] and [Member] read by plain names.
 func Fields(obj []byte) iter.Seq[Field] {
 	return func(yield func(Field) bool) {
-		walk(obj, func(f Field, _ Span) bool { return yield(f) })
+		walk(obj, func(f Field, _ span) bool { return yield(f) })
 	}
 }
 
 // walk also tells where each member stands in obj.
-func walk(obj []byte, yield func(Field, Span) bool) {
+func walk(obj []byte, yield func(Field, span) bool) {
 	i := blank(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
 		return
@@ -47,7 +47,7 @@ func walk(obj []byte, yield func(Field, Span) bool) {
 		}
 		i = blank(obj, i+1)
 		end = pastValue(obj, i)
-		if end == i || !yield(Field{Name: name, Value: obj[i:end:end]}, Span{int32(at), int32(i), int32(end)}) {
+		if end == i || !yield(Field{Name: name, Value: obj[i:end:end]}, span{int32(at), int32(i), int32(end)}) {
 			return
 		}
 		if i = blank(obj, end); i >= len(obj) || obj[i] != ',' {

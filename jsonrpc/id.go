@@ -62,9 +62,6 @@ func (id ID) Raw() json.RawMessage {
 // Append appends the token to dst, without an allocation of its own.
 func (id ID) Append(dst []byte) []byte { return append(dst, id.token...) }
 
-// Len returns the length of the token in bytes.
-func (id ID) Len() int { return len(id.token) }
-
 // String returns the token, for logs and errors.
 func (id ID) String() string {
 	if id.token == "" {

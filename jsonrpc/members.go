@@ -12,7 +12,7 @@ import (
 // of obj. The rules of [Fields] hold.
 func Members(obj []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		walk(obj, func(f Field, _ Span) bool {
+		walk(obj, func(f Field, _ span) bool {
 			name, ok := Text(f.Name)
 			return ok && yield(name, f.Value)
 		})

@@ -41,15 +41,15 @@ type Message struct {
 	Extra json.RawMessage
 
 	frame  []byte
-	body   Span // params or result, as a span of the frame
-	meta   Span // its _meta member, when that is an object
-	lifted [maxLifted]Span
+	body   span // params or result, as a span of the frame
+	meta   span // its _meta member, when that is an object
+	lifted [maxLifted]span
 
 	metaSize int32 // how many members _meta has
 }
 
 func (m *Message) forgetLifted() {
-	m.body, m.meta, m.lifted, m.metaSize = Span{}, Span{}, [maxLifted]Span{}, 0
+	m.body, m.meta, m.lifted, m.metaSize = span{}, span{}, [maxLifted]span{}, 0
 }
 
 // Kind tells what m is, or 0 when it is no message.
@@ -87,15 +87,15 @@ func (m *Message) LiftedMeta(i int) (json.RawMessage, bool) { return m.at(m.lift
 // Meta returns the raw _meta object of params or result, and whether there is one that is an object.
 func (m *Message) Meta() (json.RawMessage, bool) { return m.at(m.meta) }
 
-func (m *Message) at(s Span) (json.RawMessage, bool) {
+func (m *Message) at(s span) (json.RawMessage, bool) {
 	if s.End == 0 {
 		return nil, false
 	}
 	return m.frame[s.Start:s.End:s.End], true
 }
 
-// Span is where a value stands in a frame, and where the name of its member begins (-1 where it is no member).
-type Span struct{ Name, Start, End int32 }
+// span is where a value stands in a frame, and where the name of its member begins (-1 where it is no member).
+type span struct{ Name, Start, End int32 }
 
 // Lift names the members that Decode notes while it scans: Body those of params or result, Meta those of their _meta.
 // A table is built once and not changed afterwards.

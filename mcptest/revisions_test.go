@@ -22,7 +22,7 @@ func TestEveryRevision(t *testing.T) {
 }
 
 func tryRevision(t *testing.T, w mcptest.Wire, revision string) {
-	c := w.Dial(t, library(), client.Options{Version: revision})
+	c := w.Dial(t, library(), client.Options{Versions: []string{revision}})
 	if got := c.ProtocolVersion(); got != revision {
 		t.Fatalf("it speaks %s", got)
 	}

@@ -112,7 +112,7 @@ func TestResourceTemplates(t *testing.T) {
 			}
 		}
 	}
-	if got := s.ResourceTemplates(); len(got) != 6 || got[1] != "book:{other}" || !s.HasResourceTemplate("book:{id}") {
+	if got := s.URITemplates(); len(got) != 6 || got[1] != "book:{other}" || !s.HasResourceTemplate("book:{id}") {
 		t.Errorf("the templates are %q", got)
 	}
 	if s.RemoveResourceTemplate("book:{id}", "no") != 1 || s.RemoveResource("book:7") != 1 || s.HasResource("book:7") || len(s.ResourceURIs()) != 0 {

@@ -92,8 +92,8 @@ func (s *Server) HasResourceTemplate(uriTemplate string) bool {
 	return s.reg.templates.has(uriTemplate)
 }
 
-// ResourceTemplates lists the registered templates in their order.
-func (s *Server) ResourceTemplates() []string { return s.reg.templates.keys() }
+// URITemplates lists the registered resource templates in their order.
+func (s *Server) URITemplates() []string { return s.reg.templates.keys() }
 
 // readResource serves resources/read: an exact URI first, then the templates in their order.
 func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
