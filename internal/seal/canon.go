@@ -205,11 +205,10 @@ func (c *canon) str() error {
 			c.i++
 		case '"':
 			c.i++
-			if raw := c.src[start:c.i]; escaped {
-				return c.unescape(raw)
-			} else {
-				c.out = append(c.out, raw...)
+			if escaped {
+				return c.unescape(c.src[start:c.i])
 			}
+			c.out = append(c.out, c.src[start:c.i]...)
 			return nil
 		}
 	}

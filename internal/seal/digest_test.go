@@ -92,9 +92,12 @@ func TestDigestOfCalls(t *testing.T) {
 		{"tools/call", `{}`},
 		{"tools/call", ``},
 	} {
-		if digestOf(t, c.method, c.params) == base && c.params != "" {
+		if digestOf(t, c.method, c.params) == base {
 			t.Errorf("%s %s has the digest of another call", c.method, c.params)
 		}
+	}
+	if digestOf(t, "m", `{"name":"x"}`) == digestOf(t, `mn"x"`, `{}`) {
+		t.Error("a method can be written so that it reads as another with a name")
 	}
 	if digestOf(t, "resources/read", "") != digestOf(t, "resources/read", `{}`) {
 		t.Error("no params and {} differ")
@@ -110,7 +113,7 @@ func TestDigestRefuses(t *testing.T) {
 		{deep, "deeper"}, {`1e1000000000000000000`, "exponent"}, {`1e-99999999999999999999`, "exponent"},
 		{`{"b":1,"a":2,"a":3}`, "twice"}, {`{"a":2,"a":3}`, "twice"}, {`{"a":1,"\u0061":1}`, "twice"},
 		{`[1 2]`, "comma"}, {`{"a":1 "b":2}`, "comma"}, {`{"a" 1}`, "colon"}, {`{a:1}`, "name"}, {`"\ud800"`, "string"}, {`"\x"`, "string"},
-		{`[1.]`, "number"}, {`[01]`, "number"}, {`[-]`, "number"}, {`[1e]`, "number"}, {`[nul]`, "value"}, {`[`, "value"}, {`["a`, "end"},
+		{`[1.]`, "number"}, {`[01]`, "number"}, {`[-]`, "number"}, {`[1e]`, "number"}, {`[nul]`, "value"}, {`nullx`, "more than one"}, {`[`, "value"}, {`["a`, "end"},
 	} {
 		_, err := seal.DigestCall("tools/call", []byte(`{"arguments":`+c.in+`}`))
 		var syntax *seal.SyntaxError

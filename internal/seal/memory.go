@@ -12,7 +12,7 @@ import (
 const (
 	DefaultStates     = 10_000   // states
 	DefaultStateBytes = 64 << 20 // bytes of all states together
-	DefaultNonces     = 500_000  // nonces, about 200 bytes each
+	DefaultNonces     = 200_000  // nonces, about 200 bytes each
 )
 
 // MemoryStates is a StateStore in the memory of one process. It is bounded and fails with [ErrFull]. It is safe for

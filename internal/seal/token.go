@@ -55,7 +55,7 @@ func New(o Options) (*Sealer, error) {
 		o.Ring = ring
 	}
 	return &Sealer{
-		ring: o.Ring, server: tag("server", o.Server), store: o.Store,
+		ring: o.Ring, server: tag(o.Server), store: o.Store,
 		maxBytes: bound(o.MaxBytes, DefaultMaxBytes), maxStored: bound(o.MaxStored, DefaultMaxStored),
 	}, nil
 }
@@ -100,7 +100,7 @@ type Link struct {
 // The parts of a token; doc.go shows the whole.
 const (
 	prefix      = "rs1."
-	labelStored = "rs1 stored "
+	labelStored = "rs1 stored " // before the id
 
 	tagSize     = 16
 	fixedSize   = 1 + 8 + 2 + 16 + 3*tagSize + sha256.Size // of the content, before the payload
@@ -112,16 +112,15 @@ type kind byte
 
 const (
 	kindInline    kind = 1 // the state itself
-	kindReference kind = 2 // the id of a content in the store
-	kindStored    kind = 3 // the state itself, in the store
+	kindReference kind = 2 // the id under which the store has a content with the state itself
 )
 
 var encoding = base64.RawURLEncoding.Strict()
 
 // tag is what stands for a name in a content.
-func tag(what, name string) [tagSize]byte {
-	var room [128]byte
-	sum := sha256.Sum256(append(append(append(room[:0], what...), 0), name...))
+func tag(name string) [tagSize]byte {
+	var room [128]byte // on the stack
+	sum := sha256.Sum256(append(room[:0], name...))
 	return [tagSize]byte(sum[:tagSize])
 }
 
@@ -168,7 +167,7 @@ func (s *Sealer) append(dst []byte, c content) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(c.expiry.UnixMilli()))
 	dst = binary.BigEndian.AppendUint16(dst, c.at.Round)
 	dst = append(dst, c.at.Chain[:]...)
-	principal, method := tag("principal", c.binding.Principal), tag("method", c.binding.Method)
+	principal, method := tag(c.binding.Principal), tag(c.binding.Method)
 	dst = append(dst, s.server[:]...)
 	dst = append(dst, principal[:]...)
 	dst = append(dst, method[:]...)
@@ -182,7 +181,6 @@ func (s *Sealer) put(ctx context.Context, c content) ([]byte, error) {
 		return nil, &TooLargeError{Size: size, Limit: s.maxStored, Stored: true}
 	}
 	id := randomBytes(storeIDSize)
-	c.kind = kindStored
 	sealed, err := s.ring.seal(nil, labelStored+string(id), s.append(make([]byte, 0, fixedSize+len(c.payload)), c))
 	if err != nil {
 		return nil, err
