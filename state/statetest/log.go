@@ -97,9 +97,9 @@ func (s logSuite) replay(t *testing.T) {
 	_, later, err := b.Replay(t.Context(), "s1", a1)
 	must(t, err)
 	put(t, a, "s1", "alpha", "a4")
-	for e := range later {
-		if e.ID != a2 {
-			t.Errorf("replayed with id %s, appended as %s", e.ID, a2)
+	for e, err := range later {
+		if err != nil || e.ID != a2 {
+			t.Errorf("replayed with id %s (error %v), appended as %s", e.ID, err, a2)
 		}
 		break // an iterator may be left
 	}
@@ -302,7 +302,7 @@ type reader struct {
 	next func() (state.Event, error, bool)
 }
 
-func (s logSuite) follows(t *testing.T, ctx context.Context, log state.EventLog, stream, after string) reader {
+func (s logSuite) follows(ctx context.Context, t *testing.T, log state.EventLog, stream, after string) reader {
 	t.Helper()
 	events, err := log.Follow(ctx, "s1", stream, after)
 	must(t, err)

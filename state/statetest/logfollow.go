@@ -14,18 +14,21 @@ import (
 
 func (s logSuite) follow(t *testing.T) {
 	a, b := s.open(t, state.LogLimits{})
-	early := s.follows(t, s.within(t), b, "alpha", "") // before there is anything
+	early := s.follows(s.within(t), t, b, "alpha", "") // before there is anything
 	go func() {
 		s.Pass(s.Tick)
-		a.Append(t.Context(), "s1", "beta", []byte("b1"))
-		a.Append(t.Context(), "s1", "alpha", []byte("a1"))
+		for _, one := range []struct{ stream, data string }{{"beta", "b1"}, {"alpha", "a1"}} {
+			if _, err := a.Append(t.Context(), "s1", one.stream, []byte(one.data)); err != nil {
+				t.Errorf("append: %v", err)
+			}
+		}
 	}()
 	early.reads("a1")
 	put(t, b, "s1", "alpha", "a2")
 	put(t, a, "s1", "alpha", "a3")
 	early.reads("a2", "a3")
-	s.follows(t, s.within(t), a, "alpha", "").reads("a1", "a2", "a3")
-	s.follows(t, s.within(t), a, "beta", "").reads("b1")
+	s.follows(s.within(t), t, a, "alpha", "").reads("a1", "a2", "a3")
+	s.follows(s.within(t), t, a, "beta", "").reads("b1")
 }
 
 // A stream is cut on one replica and goes on from another: what was stored meanwhile, then what comes.
@@ -42,7 +45,7 @@ func (s logSuite) followOn(t *testing.T) {
 		must(t, err)
 		got, last = append(got, string(e.Data)), e.ID
 	}
-	live := s.follows(t, s.within(t), b, stream, last)
+	live := s.follows(s.within(t), t, b, stream, last)
 	for len(got) < 2 { // whether a3 still comes with the replay is not promised
 		e, err, _ := live.next()
 		must(t, err)
@@ -73,7 +76,7 @@ func (s logSuite) followRefusals(t *testing.T) {
 		_, err := b.Follow(t.Context(), one.session, one.stream, one.after)
 		want(t, one.name, err, one.want)
 	}
-	s.follows(t, s.within(t), b, "alpha", "").reads("a2", "a3", "a4") // what is kept
+	s.follows(s.within(t), t, b, "alpha", "").reads("a2", "a3", "a4") // what is kept
 }
 
 func (s logSuite) followEnds(t *testing.T) {
@@ -81,18 +84,22 @@ func (s logSuite) followEnds(t *testing.T) {
 	id := put(t, a, "s1", "alpha", "a1")
 	why := errors.New("the client has gone")
 	ctx, cancel := context.WithCancelCause(s.within(t))
-	cut := s.follows(t, ctx, b, "alpha", "")
+	cut := s.follows(ctx, t, b, "alpha", "")
 	cut.reads("a1")
 	go func() { s.Pass(s.Tick); cancel(why) }()
 	cut.ends(why)
 
-	held := s.follows(t, s.within(t), b, "alpha", "")
+	held := s.follows(s.within(t), t, b, "alpha", "")
 	held.reads("a1")
 	go func() {
 		s.Pass(15 * s.Tick) // a log that is followed is not idle
-		a.Append(t.Context(), "s1", "alpha", []byte("a2"))
+		if _, err := a.Append(t.Context(), "s1", "alpha", []byte("a2")); err != nil {
+			t.Errorf("append: %v", err)
+		}
 		s.Pass(s.Tick)
-		a.Drop(t.Context(), "s1")
+		if err := a.Drop(t.Context(), "s1"); err != nil {
+			t.Errorf("drop: %v", err)
+		}
 	}()
 	held.reads("a2")
 	held.ends(state.ErrNotFound)
@@ -102,7 +109,7 @@ func (s logSuite) followEnds(t *testing.T) {
 
 func (s logSuite) followSlow(t *testing.T) {
 	a, b := s.open(t, state.LogLimits{MaxEvents: 4})
-	slow := s.follows(t, s.within(t), b, "alpha", put(t, a, "s1", "alpha", "start"))
+	slow := s.follows(s.within(t), t, b, "alpha", put(t, a, "s1", "alpha", "start"))
 	put(t, a, "s1", "alpha", "seen")
 	slow.reads("seen")
 	for i := range 9 {

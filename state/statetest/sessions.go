@@ -183,14 +183,13 @@ func (s sessionsSuite) oneUpdateWins(t *testing.T) {
 	must(t, err)
 	won := 0
 	for i, err := range errs {
-		switch {
-		case err == nil:
-			won++
-			if got.Owner != fmt.Sprint("node-", i) {
-				t.Errorf("writer %d has won but the owner is %s", i, got.Owner)
-			}
-		default:
+		if err != nil {
 			want(t, "a loser", err, state.ErrConflict)
+			continue
+		}
+		won++
+		if got.Owner != fmt.Sprint("node-", i) {
+			t.Errorf("writer %d has won but the owner is %s", i, got.Owner)
 		}
 	}
 	if won != 1 || got.Version != 2 {
