@@ -22,7 +22,7 @@ func checkMirrors(h era.Headers, declared []schema.HeaderParam, args json.RawMes
 		if !ok || string(value) == "null" || value[0] == '{' || value[0] == '[' {
 			continue // without a value there is nothing to mirror; a wrong type is the schema's to refuse
 		}
-		name := "Mcp-Param-" + d.Name
+		name := era.HeaderParam + d.Name
 		header, ok := h.Header(name)
 		if !ok {
 			return mcp.Errorf(mcp.CodeHeaderMismatch, "the header %s is missing; it must mirror the argument %q", name, d.Path[len(d.Path)-1])

@@ -6,12 +6,6 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
-// Headers lets codecs and the server read the HTTP headers of an exchange. Several lines of one header are joined by
-// ", ". A nil Headers means that the exchange did not come over HTTP.
-type Headers interface {
-	Header(name string) (value string, present bool)
-}
-
 // Call is one decoded request in neutral form. It is read-only after DecodeCall and lives as long as its request.
 type Call struct {
 	Message *jsonrpc.Message

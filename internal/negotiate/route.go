@@ -33,14 +33,12 @@ type Route struct {
 
 func refuse(r *era.Refusal) Route { return Route{Kind: Refused, Refusal: r} }
 
-const headerVersion = "Mcp-Protocol-Version"
-
 // version reads the version header. Blanks around it go; an empty one names nothing.
 func version(h era.Headers) (value string, named bool) {
 	if h == nil {
 		return "", false
 	}
-	value, _ = h.Header(headerVersion)
+	value, _ = h.Header(era.HeaderVersion)
 	value = strings.Trim(value, " \t")
 	return value, value != ""
 }
@@ -117,7 +115,7 @@ func (s *Set) Classify(m *jsonrpc.Message, h era.Headers, session era.Codec) Rou
 func headerBesideInitialize(m *jsonrpc.Message, value string) *era.Refusal {
 	raw, _ := m.Lifted(era.LiftProtocolVersion)
 	asked, _ := jsonrpc.Text(raw)
-	r := era.Mismatch(era.RowHeader, headerVersion, value, true, asked)
+	r := era.Mismatch(era.RowHeader, era.HeaderVersion, value, true, asked)
 	r.Err.Message = "the header MCP-Protocol-Version names " + value +
 		", which has no initialize; leave the header out to open a session, or leave initialize out"
 	return r
@@ -127,11 +125,11 @@ func headerBesideInitialize(m *jsonrpc.Message, value string) *era.Refusal {
 func (s *Set) modernCall(says claim, value string, named bool) Route {
 	switch {
 	case says != nil && !named && !says.read():
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, "", false, s.preferred()))
+		return refuse(era.Mismatch(era.RowHeader, era.HeaderVersion, "", false, s.preferred()))
 	case says != nil && !named:
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, "", false, says.text()))
+		return refuse(era.Mismatch(era.RowHeader, era.HeaderVersion, "", false, says.text()))
 	case says.read() && !says.is(value):
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text()))
+		return refuse(era.Mismatch(era.RowHeader, era.HeaderVersion, value, true, says.text()))
 	}
 	codec, ok := s.modernCodec(value)
 	if !ok {
@@ -151,7 +149,7 @@ func (s *Set) preferred() string {
 // modernNotice judges a notification: the headers may be missing, and what is wrong is told without an id.
 func (s *Set) modernNotice(m *jsonrpc.Message, h era.Headers, says claim, value string, named bool) Route {
 	if named && says.read() && !says.is(value) {
-		return refuse(era.Mismatch(era.RowHeader, headerVersion, value, true, says.text()))
+		return refuse(era.Mismatch(era.RowHeader, era.HeaderVersion, value, true, says.text()))
 	}
 	if says.read() {
 		value, named = says.text(), true

@@ -21,10 +21,10 @@ func (h headers) Header(name string) (string, bool) {
 	return value, ok
 }
 
-func at(version string) headers { return headers{headerVersion: version} }
+func at(version string) headers { return headers{era.HeaderVersion: version} }
 
 func both(version, method string) headers {
-	return headers{headerVersion: version, "Mcp-Method": method}
+	return headers{era.HeaderVersion: version, era.HeaderMethod: method}
 }
 
 func serve(tb testing.TB, revisions ...string) *Set {

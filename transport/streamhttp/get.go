@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
@@ -21,7 +22,7 @@ func (h *Handler) named(w http.ResponseWriter, r *http.Request) *session {
 	if !h.findSession(w, r, o) {
 		return nil
 	}
-	version, _ := o.Header("Mcp-Protocol-Version")
+	version, _ := o.Header(era.HeaderVersion)
 	version = strings.Trim(version, " \t")
 	if s := o.session; version != "" && version != s.codec.Revision() {
 		refuse(w, http.StatusBadRequest, jsonrpc.ID{}, mcp.Errorf(mcp.CodeInvalidRequest,

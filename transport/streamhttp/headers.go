@@ -14,12 +14,12 @@ import (
 
 // ownHeaders are set by this package and the codec alone.
 var ownHeaders = []string{
-	"Accept", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Last-Event-Id", "Mcp-Method", "Mcp-Name",
-	"Mcp-Protocol-Version", headerSession, "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Accept", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Last-Event-Id",
+	era.HeaderVersion, era.HeaderMethod, era.HeaderName, headerSession, "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 // codecHeaders come with a message; the first of a name is the codec's, later ones are the caller's and left out.
-var codecHeaders = []string{"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"}
+var codecHeaders = []string{era.HeaderVersion, era.HeaderMethod, era.HeaderName}
 
 var bothTypes = []string{typeJSON + ", " + typeEvents}
 

@@ -32,7 +32,7 @@ func New(revision string, cfg era.Config, universe map[string]bool) *Codec {
 		vendor:   cfg.Vendor,
 	}
 	if namesRevision(revision) {
-		c.version = [][2]string{{"Mcp-Protocol-Version", revision}}
+		c.version = [][2]string{{era.HeaderVersion, revision}}
 	}
 	return c
 }

@@ -11,13 +11,6 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// Names of headers, in the form net/http keeps them in.
-const (
-	headerVersion = "Mcp-Protocol-Version"
-	headerMethod  = "Mcp-Method"
-	headerName    = "Mcp-Name"
-)
-
 // Values that a header cannot hold as they are travel as =?base64?...?=. Spec 2026-07-28, basic/transports,
 // streamable-http, "Value Encoding".
 const (
@@ -67,16 +60,16 @@ func strip(value string) string { return strings.Trim(value, " \t") }
 
 // checkMethod compares Mcp-Method with the body: row 5.
 func checkMethod(h era.Headers, method string) *era.Refusal {
-	value, present := h.Header(headerMethod)
+	value, present := h.Header(era.HeaderMethod)
 	if value = strip(value); !present || value != method {
-		return era.Mismatch(era.RowMethodHeader, headerMethod, value, present, method)
+		return era.Mismatch(era.RowMethodHeader, era.HeaderMethod, value, present, method)
 	}
 	return nil
 }
 
 // CheckNoticeMethod compares Mcp-Method with a notification, for which the header may be missing: row 5.
 func CheckNoticeMethod(h era.Headers, method string) *era.Refusal {
-	if _, present := h.Header(headerMethod); !present {
+	if _, present := h.Header(era.HeaderMethod); !present {
 		return nil
 	}
 	return checkMethod(h, method)
@@ -89,7 +82,7 @@ func checkName(h era.Headers, m *jsonrpc.Message, param string) *era.Refusal {
 	if !ok || raw[0] != '"' {
 		return nil
 	}
-	value, present := h.Header(headerName)
+	value, present := h.Header(era.HeaderName)
 	if value = strip(value); present && !isSentinel(value) && bytes.IndexByte(raw, '\\') < 0 && string(raw[1:len(raw)-1]) == value {
 		return nil
 	}
@@ -97,9 +90,9 @@ func checkName(h era.Headers, m *jsonrpc.Message, param string) *era.Refusal {
 	decoded, valid := DecodeHeader(value)
 	switch {
 	case present && !valid:
-		return era.Mismatch(era.RowName, headerName, value, true, EncodeHeader(body))
+		return era.Mismatch(era.RowName, era.HeaderName, value, true, EncodeHeader(body))
 	case !present || decoded != body:
-		return era.Mismatch(era.RowName, headerName, decoded, present, body)
+		return era.Mismatch(era.RowName, era.HeaderName, decoded, present, body)
 	}
 	return nil
 }
@@ -121,11 +114,11 @@ func paramOf(m *jsonrpc.Message, param string) ([]byte, bool) {
 // mirrored parameters.
 func (c *Codec) CallHeaders(out *era.Outgoing) [][2]string {
 	headers := make([][2]string, 0, 3+len(out.Mirrors))
-	headers = append(headers, [2]string{headerVersion, c.claimOf(out.Params, out.Meta)}, [2]string{headerMethod, out.Method})
+	headers = append(headers, [2]string{era.HeaderVersion, c.claimOf(out.Params, out.Meta)}, [2]string{era.HeaderMethod, out.Method})
 	if row, _ := c.table.Look(out.Method, false, era.ServerSide); row != nil && row.NameParam != "" {
 		raw, _ := jsonrpc.Member(out.Params, row.NameParam)
 		if name, ok := jsonrpc.Text(raw); ok {
-			headers = append(headers, [2]string{headerName, EncodeHeader(name)})
+			headers = append(headers, [2]string{era.HeaderName, EncodeHeader(name)})
 		}
 	}
 	return append(headers, out.Mirrors...)
@@ -133,7 +126,7 @@ func (c *Codec) CallHeaders(out *era.Outgoing) [][2]string {
 
 // NoticeHeaders implements era.Codec.
 func (c *Codec) NoticeHeaders(n *era.Notice) [][2]string {
-	return [][2]string{{headerVersion, c.claimOf(n.Params, nil)}, {headerMethod, n.Method}}
+	return [][2]string{{era.HeaderVersion, c.claimOf(n.Params, nil)}, {era.HeaderMethod, n.Method}}
 }
 
 // claimOf is the version a message will claim: the caller's own words win here as they do in the body.

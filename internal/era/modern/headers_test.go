@@ -88,27 +88,27 @@ func TestCallHeaders(t *testing.T) {
 		out  era.Outgoing
 		want [][2]string
 	}{
-		{"no name", era.Outgoing{Method: "tools/list"}, [][2]string{{headerVersion, revision}, {headerMethod, "tools/list"}}},
+		{"no name", era.Outgoing{Method: "tools/list"}, [][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "tools/list"}}},
 		{"a tool", era.Outgoing{Method: "tools/call", Params: []byte(`{"arguments":{"name":"x"},"name":"n\u00e4ive tool"}`)},
-			[][2]string{{headerVersion, revision}, {headerMethod, "tools/call"}, {headerName, "=?base64?bsOkaXZlIHRvb2w=?="}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "tools/call"}, {era.HeaderName, "=?base64?bsOkaXZlIHRvb2w=?="}}},
 		{"a tool named like a form", era.Outgoing{Method: "tools/call", Params: []byte(`{"name":"=?base64?x?="}`)},
-			[][2]string{{headerVersion, revision}, {headerMethod, "tools/call"}, {headerName, "=?base64?PT9iYXNlNjQ/eD89?="}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "tools/call"}, {era.HeaderName, "=?base64?PT9iYXNlNjQ/eD89?="}}},
 		{"a resource", era.Outgoing{Method: "resources/read", Params: []byte(`{"uri":"book:1"}`)},
-			[][2]string{{headerVersion, revision}, {headerMethod, "resources/read"}, {headerName, "book:1"}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "resources/read"}, {era.HeaderName, "book:1"}}},
 		{"a name that is no string", era.Outgoing{Method: "tools/call", Params: []byte(`{"name":1}`)},
-			[][2]string{{headerVersion, revision}, {headerMethod, "tools/call"}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "tools/call"}}},
 		{"of an extension", era.Outgoing{Method: "shelf/find", Params: []byte(`{"book":"a"}`)},
-			[][2]string{{headerVersion, revision}, {headerMethod, "shelf/find"}, {headerName, "a"}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "shelf/find"}, {era.HeaderName, "a"}}},
 		{"mirrors", era.Outgoing{Method: "tools/list", Mirrors: [][2]string{{"Mcp-Param-Region", "eu"}}},
-			[][2]string{{headerVersion, revision}, {headerMethod, "tools/list"}, {"Mcp-Param-Region", "eu"}}},
+			[][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "tools/list"}, {"Mcp-Param-Region", "eu"}}},
 		{"a claim of the caller", era.Outgoing{Method: "tools/list", Meta: []byte(`{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}`)},
-			[][2]string{{headerVersion, "2027-01-01"}, {headerMethod, "tools/list"}}},
+			[][2]string{{era.HeaderVersion, "2027-01-01"}, {era.HeaderMethod, "tools/list"}}},
 	} {
 		if got := codec.CallHeaders(&tc.out); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %v", tc.name, got)
 		}
 	}
-	if got := codec.NoticeHeaders(&era.Notice{Method: "notifications/cancelled"}); !slices.Equal(got, [][2]string{{headerVersion, revision}, {headerMethod, "notifications/cancelled"}}) {
+	if got := codec.NoticeHeaders(&era.Notice{Method: "notifications/cancelled"}); !slices.Equal(got, [][2]string{{era.HeaderVersion, revision}, {era.HeaderMethod, "notifications/cancelled"}}) {
 		t.Errorf("of a notification: %v", got)
 	}
 }
