@@ -12,6 +12,8 @@
 //	mcp-go         mcp-go                        finds the era       mcpgo.go
 //	rialto         package client                finds the era       rialto.go
 //
+// Three of the libraries drive HTTP+SSE as well ([SSEDrivers]): node/sse1.mjs, gosdk.go and mcpgo.go.
+//
 // A result in a report is what the library handed to its caller, written as JSON. A library that does not know a
 // member may have dropped it.
 //

@@ -19,9 +19,11 @@ const (
 	lateProgress = 2 * time.Second
 )
 
-// Target says where a driver connects: to URL over Streamable HTTP, or to Command over stdio.
+// Target says where a driver connects: to URL over Streamable HTTP or, where SSE is set, over HTTP+SSE, or to Command over
+// stdio.
 type Target struct {
 	URL     string
+	SSE     bool
 	Command []string
 }
 
@@ -43,6 +45,15 @@ func Drivers() []Driver {
 		{Name: "go-sdk", Modern: true, run: goDriver("go-sdk", dialGoSDK)},
 		{Name: "mcp-go", Modern: true, run: goDriver("mcp-go", dialMCPGo)},
 		{Name: "rialto", Modern: true, run: goDriver("rialto", dialRialto)},
+	}
+}
+
+// SSEDrivers returns the libraries that have a client for HTTP+SSE, the transport of 2024-11-05.
+func SSEDrivers() []Driver {
+	return []Driver{
+		{Name: "typescript-1-sse", run: nodeDriver("sse1.mjs")},
+		{Name: "go-sdk-sse", run: goDriver("go-sdk-sse", dialGoSDK)},
+		{Name: "mcp-go-sse", run: goDriver("mcp-go-sse", dialMCPGo)},
 	}
 }
 

@@ -37,6 +37,9 @@ func dialGoSDK(ctx context.Context, target Target, era string) (session, error) 
 }
 
 func goSDKTransport(ctx context.Context, target Target) mcp.Transport {
+	if target.SSE {
+		return &mcp.SSEClientTransport{Endpoint: target.URL}
+	}
 	if target.URL != "" {
 		return &mcp.StreamableClientTransport{Endpoint: target.URL}
 	}

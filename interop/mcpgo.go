@@ -45,6 +45,9 @@ func dialMCPGo(ctx context.Context, target Target, era string) (session, error) 
 }
 
 func mcpGoTransport(target Target) (transport.Interface, error) {
+	if target.SSE {
+		return transport.NewSSE(target.URL)
+	}
 	if target.URL != "" {
 		return transport.NewStreamableHTTP(target.URL)
 	}

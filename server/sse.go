@@ -17,8 +17,8 @@ type SSEOptions struct {
 	// away. What http.StripPrefix takes away is found without it.
 	Prefix string
 
-	// Connected sends an event of the name "connected" as the second of each stream, for pages that look on. Clients of the
-	// protocol ignore it.
+	// Connected sends an event of the name "connected" as the second of each stream, for pages that look on. Its data names
+	// the session: {"jsonrpc": "2.0", "method": "connected", "params": {"sessionId": string}}. MCP clients pass it over.
 	Connected bool
 }
 
@@ -43,8 +43,8 @@ func (s *Server) SSEHandler() *httpsse.Handler {
 }
 
 // Broadcast sends one event, of any name, to every open stream of every SSEHandler, and returns how many have taken it. No
-// other wire has such events: MCP clients ignore them, pages that look on listen to them by name. It may be called
-// concurrently, and fails as [httpsse.Handler.Broadcast] does.
+// other wire has such events: pages that look on listen to them by name, and MCP clients should ignore them; see
+// [httpsse.Handler.Broadcast] for one that does not, and for when it fails. It may be called concurrently.
 func (s *Server) Broadcast(event string, data []byte) (viewers int, err error) {
 	s.mu.Lock()
 	handlers := s.handlers

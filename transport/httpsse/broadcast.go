@@ -17,6 +17,9 @@ import (
 // such. It returns when all have been written to; one that does not read is cut after Options.WriteTimeout. Events of calls
 // that follow one another arrive in that order.
 //
+// Clients that follow the rules of event streams ignore names they do not know. That of the official Go SDK (1.8) does not:
+// it reads every event as a message, and ends on data that is no JSON-RPC.
+//
 // It fails, with nothing sent, when the name is empty or holds a line break or NUL, and when data is not UTF-8. Two names
 // belong to the protocol: "endpoint" cannot be sent, and the data of a "message" must be a JSON-RPC notification, since
 // that is how clients read it.

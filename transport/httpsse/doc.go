@@ -16,7 +16,7 @@
 // The modern era has no such transport: a request that claims a modern revision is refused with -32022.
 //
 // [Handler.Broadcast] sends events of any name to every open stream, for pages that look on. Clients of the protocol
-// ignore names they do not know.
+// should ignore names they do not know.
 //
 // Streams take their connection over from net/http (HTTP/1.1), as those of package streamhttp do: http.Server.Shutdown
 // does not know of them, so [Handler.Shutdown] or [Handler.Close] must be called. Spec 2024-11-05, basic/transports,

@@ -37,7 +37,8 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) greeting(r *http.Request, s *session) []byte {
 	out := sse.AppendEvent(nil, sse.Event{Name: eventEndpoint, Data: []byte(h.endpoint(r, s.id))})
 	if h.opts.Connected {
-		data := append(jsonrpc.AppendString([]byte(`{"sessionId":`), s.id), '}')
+		// A notification, because the client of the official Go SDK reads every event as a message and ends on what is none.
+		data := append(jsonrpc.AppendString([]byte(`{"jsonrpc":"2.0","method":"connected","params":{"sessionId":`), s.id), "}}"...)
 		out = sse.AppendEvent(out, sse.Event{Name: "connected", Data: data})
 	}
 	return out

@@ -96,7 +96,7 @@ func TestConnectedEvent(t *testing.T) {
 	w := newWorld(t, Options{Connected: true})
 	c := w.connect(t, "")
 	id := strings.TrimPrefix(c.endpoint, "/message?sessionId=")
-	if name, data := c.next(t); name != "connected" || data != `{"sessionId":"`+id+`"}` {
+	if name, data := c.next(t); name != "connected" || data != `{"jsonrpc":"2.0","method":"connected","params":{"sessionId":"`+id+`"}}` {
 		t.Errorf("%s %s", name, data)
 	}
 	c.send(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)

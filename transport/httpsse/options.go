@@ -18,8 +18,8 @@ type Options struct {
 	// away ("/tools/weather", say). What http.StripPrefix takes away is found without it.
 	Prefix string
 
-	// Connected sends an event of the name "connected" after the endpoint event, with the session's id as JSON:
-	// {"sessionId": string}.
+	// Connected sends an event of the name "connected" after the endpoint event, for pages that look on. Its data names the
+	// session: {"jsonrpc": "2.0", "method": "connected", "params": {"sessionId": string}}.
 	Connected bool
 
 	// AllowedHosts are host names served beside loopback ones when the server listens on loopback; on other addresses Host
