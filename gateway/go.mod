@@ -3,6 +3,6 @@ module github.com/rialto-mcp/rialto/gateway
 go 1.26
 
 require (
-	github.com/alecthomas/kong v1.17.0 // indirect
-	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	github.com/alecthomas/kong v1.17.0
+	github.com/yosida95/uritemplate/v3 v3.0.2
 )

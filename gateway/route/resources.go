@@ -3,7 +3,7 @@ package route
 import "slices"
 
 // Resource says where an address is read or subscribed to. In this order: a listed resource; a rewritten address
-// (see [RewriteURI]) of a server with resources, listed or not; the first template it matches; and, when exactly one
+// (see rewriteURI) of a server with resources, listed or not; the first template it matches; and, when exactly one
 // server has resources, that server. With a nil matcher no template matches.
 func (t *Table) Resource(uri string, match Matcher) (Target, bool) {
 	if target, ok := t.resources.find(uri); ok {

@@ -8,11 +8,8 @@ import (
 
 const uriScheme = "rialto+"
 
-// RewriteURI gives the address under which a resource or template of server is shown when its own address belongs to
-// another server.
-func RewriteURI(server, uri string) string { return rewriteURI(server, uri, 0) }
-
-// rewriteURI can give further addresses for the same thing, should somebody list the first one.
+// rewriteURI gives the address under which a resource or template of server is shown when its own address belongs to
+// another server. A salt gives further addresses for the same thing, should somebody list the first one.
 func rewriteURI(server, uri string, salt int) string {
 	mark := ""
 	if salt > 0 {

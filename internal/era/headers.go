@@ -4,7 +4,7 @@ package era
 // a codec says (CallHeaders, NoticeHeaders); the session belongs to the HTTP bindings alone.
 const (
 	HeaderVersion = "Mcp-Protocol-Version" // both eras, from 2025-06-18 on
-	HeaderMethod  = "Mcp-Method"           // 2026-07-28, basic/transports/streamable-http, "Standard Request Headers"
+	HeaderMethod  = "Mcp-Method"           // 2026-07-28, basic/transports/streamable-http
 	HeaderName    = "Mcp-Name"             // likewise
 	HeaderParam   = "Mcp-Param-"           // 2026-07-28, likewise, "Custom Headers": the beginning of the names
 )
