@@ -13,8 +13,8 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// C-111: a client that goes away ends what runs for it and its session at once, with and without keep-alive.
-func TestClientGone(t *testing.T) {
+// A client that goes away ends what runs for it and its session at once, with and without keep-alive.
+func TestC111ClientGone(t *testing.T) {
 	run := func(t *testing.T, opts Options) {
 		w := newWorld(t, opts)
 		const clients = 20
@@ -65,8 +65,8 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// C-038: with many streams and calls that run, closing ends all of them, once or twice and from several sides.
-func TestClose(t *testing.T) {
+// With many streams and calls that run, closing ends all of them, once or twice and from several sides.
+func TestC038Close(t *testing.T) {
 	onBothWays(t, func(t *testing.T, opts Options) {
 		w := newWorld(t, opts)
 		var clients []*client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -39,7 +40,10 @@ const grace = 5 * time.Second
 // started is left then.
 func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
 	h.warn(listener.Addr())
-	web := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	web := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: log.New(reporter(h.opts.OnError), "", 0),
+	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }() // ends with web, which is closed below
 	var err error
@@ -57,6 +61,14 @@ func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
 		return errors.Join(err, web.Close())
 	}
 	return err
+}
+
+// reporter hands what net/http has to complain about to a function.
+type reporter func(error)
+
+func (r reporter) Write(line []byte) (int, error) {
+	r(errors.New(strings.TrimSpace(string(line))))
+	return len(line), nil
 }
 
 // warn tells of an address that others can reach while any Host is taken.

@@ -10,8 +10,8 @@ import (
 	"github.com/rialto-mcp/rialto/internal/sse"
 )
 
-// C-061: the head and the first event of a stream come at once, before anything is posted.
-func TestStreamBegins(t *testing.T) {
+// The head and the first event of a stream come at once, before anything is posted.
+func TestC061StreamBegins(t *testing.T) {
 	onBothWays(t, func(t *testing.T, opts Options) {
 		w := newWorld(t, opts)
 		began := time.Now()
@@ -34,9 +34,9 @@ func TestStreamBegins(t *testing.T) {
 	})
 }
 
-// The half of C-037 that concerns a server: the address in the endpoint event stays on the origin of the stream, whatever
+// The server has its half of keeping clients at home: the address in the endpoint event stays on the origin of the stream, whatever
 // the request looked like, and fits what stands before the handler.
-func TestEndpoint(t *testing.T) {
+func TestC037Endpoint(t *testing.T) {
 	for _, c := range []struct {
 		name, target string
 		opts         Options

@@ -71,9 +71,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// C-051: what is too large is refused before it has come where its length is declared, and when the limit is reached
+// What is too large is refused before it has come where its length is declared, and when the limit is reached
 // where it is not; what is too slow is given up. Without a session no byte of it is read.
-func TestBodyLimits(t *testing.T) {
+func TestC051BodyLimits(t *testing.T) {
 	for _, row := range []struct {
 		name, rest string
 		patience   time.Duration
@@ -98,8 +98,8 @@ func TestBodyLimits(t *testing.T) {
 	}
 }
 
-// C-055: names of this machine pass with and without port, others are refused with the option that lets them pass.
-func TestHosts(t *testing.T) {
+// Names of this machine pass with and without port, others are refused with the option that lets them pass.
+func TestC055Hosts(t *testing.T) {
 	w := newWorld(t, Options{AllowedHosts: []string{"public.example"}, MaxSessions: -1})
 	_, port, _ := strings.Cut(w.addr, ":")
 	for host, want := range map[string]int{
