@@ -15,18 +15,23 @@ import (
 // Handler returns the HTTP handler of the server: both eras on one address, legacy ones in sessions. It serves whatever
 // path it is mounted at. Each call makes a handler with sessions of its own; Shutdown ends them all.
 func (s *Server) Handler() http.Handler {
-	o := s.opts.HTTP
-	h := streamhttp.New(s.engine, s.set, streamhttp.Options{
-		MaxBodyBytes: o.MaxBodyBytes, MaxBatch: s.opts.MaxBatch, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
-		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
-		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
-		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout,
-		NoHijack: o.NoHijack, OnError: s.report,
-	})
+	o := s.opts.HTTP.binding()
+	o.MaxBatch, o.OnError = s.opts.MaxBatch, s.report
+	h := streamhttp.New(s.engine, s.set, o)
 	s.mu.Lock()
 	s.handlers = append(s.handlers, h)
 	s.mu.Unlock()
 	return h
+}
+
+// binding gives the options to the wire, whose names they have.
+func (o HTTPOptions) binding() streamhttp.Options {
+	return streamhttp.Options{
+		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
+		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
+		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
+		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout, NoHijack: o.NoHijack,
+	}
 }
 
 // Middleware puts the server into a handler chain that stands already: requests for prefix, with or without a slash at

@@ -35,7 +35,7 @@ func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, er
 	if !x.opening {
 		session = c.sessionID()
 	}
-	resp, err := c.do(x.ctx, out.Frame, out.Headers, session)
+	resp, err := c.do(x.ctx, out.Frame, out.Headers, session) //nolint:bodyclose // read and discard close it
 	if err != nil {
 		x.end()
 		return false, err
@@ -162,7 +162,7 @@ func (c *Client) discard(resp *http.Response, done func()) {
 // postBack posts what answers a request of the server's, or belongs to no call. The answer to it has no content.
 func (c *Client) postBack(ctx context.Context, frame []byte) error {
 	ctx, end := c.within(ctx)
-	resp, err := c.do(ctx, frame, c.version(), c.sessionID())
+	resp, err := c.do(ctx, frame, c.version(), c.sessionID()) //nolint:bodyclose // discard closes it
 	if err != nil {
 		end()
 		return err

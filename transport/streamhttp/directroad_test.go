@@ -64,7 +64,7 @@ func TestDirectRoads(t *testing.T) {
 		{name: "no keep-alive", own: &http.Transport{DisableKeepAlives: true}},
 		{name: "limit of waiting", own: &http.Transport{ResponseHeaderTimeout: time.Second}},
 		{name: "limit of connections", own: &http.Transport{MaxConnsPerHost: 1}},
-		{name: "own dialer of the old kind", own: &http.Transport{Dial: net.Dial}},
+		{name: "own dialer of the old kind", own: &http.Transport{Dial: net.Dial}}, //nolint:staticcheck // deprecated, but net/http honours it
 		{name: "traced", trace: true},
 		{name: "Expect", base: http.Header{"Expect": {"100-continue"}}},
 		{name: "Expect of a call", headers: [][2]string{{"Expect", "100-continue"}}},

@@ -81,7 +81,7 @@ func (x *exchange) Drop() {
 	if x.h.isClosed() {
 		err := stopping()
 		frame := jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
-		x.answer(frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
+		_ = x.answer(frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
 	}
 	x.drop()
 }
