@@ -11,14 +11,12 @@ import (
 // DialHTTP opens a connection to a server at an http or https address, over Streamable HTTP.
 //
 // The first request shows which era the server is of. An answer of 401 or 403 is an [*AuthError] and says nothing about
-// the era; neither does a server that fails (500 and above) or cannot be reached. The address in errors is cut to its
-// scheme and host, since the rest may hold secrets.
+// the era; neither does a server that fails (500 and above) or cannot be reached. A server that refuses initialize too with
+// 400, 404 or 405 is asked for the event stream of HTTP+SSE, the transport of 2024-11-05; [DialSSE] does that at once. The
+// address in errors is cut to its scheme and host, since the rest may hold secrets.
 func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error) {
-	name := "the server"
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		name = u.Scheme + "://" + u.Host
-	}
-	return dial(ctx, target{name: name, open: func(_ context.Context, c *Client) (*wire, error) {
+	name := nameOf(address)
+	return dial(ctx, target{name: name, older: openSSE(address), open: func(_ context.Context, c *Client) (*wire, error) {
 		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
 			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.faults.report,
 			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes,
@@ -28,4 +26,12 @@ func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error
 		}
 		return &wire{name: name, via: via, peer: peer.(*engine.Peer), http: true, session: via.SessionID}, nil
 	}}, opts)
+}
+
+// nameOf is what errors call a server: scheme and host of its address, since the rest may hold secrets.
+func nameOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return "the server"
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,12 @@ import (
 type target struct {
 	name    string
 	open    func(ctx context.Context, c *Client) (*wire, error)
-	restart bool // it can be opened a second time
+	restart bool   // it can be opened a second time
+	phase   string // what open waits for; "" where that is nothing but a start
+
+	// older opens the wire of 2024 to the same server, where initialize has been refused on the one opened first. Nil where
+	// there is none.
+	older func(ctx context.Context, c *Client) (*wire, error)
 }
 
 // dial makes a client and opens it, or leaves nothing behind.
@@ -61,7 +67,7 @@ type opener struct {
 	c     *Client
 	to    target
 	phase string // what is being waited for, for errors
-	cause error  // why the last probe failed on the wire; nil where it was answered
+	cause error  // why the last request failed on the wire; nil where it was answered
 }
 
 func (o *opener) run(ctx context.Context) error {
@@ -81,7 +87,9 @@ func (o *opener) run(ctx context.Context) error {
 	if verdict.Finding == negotiate.FoundModern {
 		return o.settle(ctx, verdict.Revision, verdict.Greeting, verdict)
 	}
-	err = o.initialize(ctx, verdict)
+	if err = o.initialize(ctx, verdict); o.mayBeOlder(err) {
+		return o.goOlder(ctx, verdict, err)
+	}
 	var fault *mcp.Error
 	if !silent || !errors.As(err, &fault) || fault.Code != mcp.CodeUnsupportedVersion || !fault.Remote {
 		return err
@@ -113,7 +121,7 @@ func (o *opener) resume() (negotiate.Verdict, error) {
 }
 
 func (o *opener) open(ctx context.Context) (err error) {
-	o.phase = "start"
+	o.phase = cmp.Or(o.to.phase, "start")
 	o.c.wire, err = o.to.open(ctx, o.c)
 	return err
 }
@@ -216,7 +224,7 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) erro
 	}
 	w.peer.SetCodec(codec) // what may come before the answer: pings and logs
 	outcome, err := w.peer.Call(ctx, w.via, opening.Greet(), engine.CallOptions{Codec: codec, Opening: true})
-	if err != nil {
+	if o.cause = err; err != nil {
 		return o.c.explain(inBody(err))
 	}
 	if outcome.Err != nil {
