@@ -14,6 +14,8 @@ import (
 )
 
 // A client that goes away ends what runs for it and its session at once, with and without keep-alive.
+//
+// Seen to fail: with a Follow that ends nothing the calls went on.
 func TestC111ClientGone(t *testing.T) {
 	run := func(t *testing.T, opts Options) {
 		w := newWorld(t, opts)
@@ -122,6 +124,8 @@ func TestC038Close(t *testing.T) {
 }
 
 // Calls that end in time are answered before a shutdown ends their streams.
+//
+// Seen to fail: where only streams are refused, a new request was served during the shutdown.
 func TestShutdownWaits(t *testing.T) {
 	w := newWorld(t, Options{})
 	c := w.greet(t, "2024-11-05")

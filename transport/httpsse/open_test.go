@@ -36,6 +36,8 @@ func TestC061StreamBegins(t *testing.T) {
 
 // The server has its half of keeping clients at home: the address in the endpoint event stays on the origin of the stream, whatever
 // the request looked like, and fits what stands before the handler.
+//
+// Seen to fail: without the one slash that endpoint puts in front, "//evil.example/message" was told.
 func TestC037Endpoint(t *testing.T) {
 	for _, c := range []struct {
 		name, target string

@@ -73,6 +73,8 @@ func TestRefusals(t *testing.T) {
 
 // What is too large is refused before it has come where its length is declared, and when the limit is reached
 // where it is not; what is too slow is given up. Without a session no byte of it is read.
+//
+// Seen to fail: with the session looked up after the body, the large body of nobody got 413.
 func TestC051BodyLimits(t *testing.T) {
 	for _, row := range []struct {
 		name, rest string
