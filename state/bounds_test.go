@@ -331,3 +331,30 @@ func TestClose(t *testing.T) {
 		}
 	})
 }
+
+// TestTwoReadersOneToken: of two messages that came before two readers began to wait, the first reader leaves word of the
+// second.
+func TestTwoReadersOneToken(t *testing.T) {
+	bus := NewMemoryBus(BusLimits{})
+	defer bus.Close()
+	sub, err := bus.Subscribe(t.Context(), "topic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := bus.Publish(t.Context(), "topic", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queue := sub.(*memorySubscription)
+	for n := range 2 {
+		select {
+		case <-queue.ready:
+		default:
+			t.Fatalf("with %d messages left nobody would be woken", 2-n)
+		}
+		if _, ok, err := queue.take(); !ok || err != nil {
+			t.Fatalf("message %d: %v, %v", n, ok, err)
+		}
+	}
+}

@@ -355,7 +355,10 @@ func (s busSuite) ask(t *testing.T) {
 		return append([]byte("re: "), question...), true
 	})
 	publish(t, a, "node/b", "no question of Ask's")
-	publish(t, a, "node/b", "node/b\nan answer that would be a question")
+	other := subscribed(t, a, "other")
+	publish(t, a, "node/b", "other\nanswers go nowhere but to who has asked")
+	s.Pass(s.Tick)
+	s.silent(t, b, other, "other")
 	var running sync.WaitGroup
 	for i := range 20 {
 		running.Go(func() {

@@ -266,9 +266,9 @@ func (s logSuite) drop(t *testing.T) {
 
 func (s logSuite) idle(t *testing.T) {
 	a, b := s.open(t, state.LogLimits{Idle: 10 * s.Tick})
-	left := put(t, a, "left", "stream", "x")
 	read := put(t, a, "read", "stream", "x")
 	grown := put(t, a, "grown", "stream", "x")
+	left := put(t, a, "left", "stream", "x")
 	s.Pass(6 * s.Tick)
 	replayed(t, b, "read", read)
 	put(t, b, "grown", "stream", "y")

@@ -222,6 +222,7 @@ func (s sessionsSuite) change(t *testing.T) {
 	if got.Version != 1+writers*each || len(got.Subscriptions) != 2+writers*each {
 		t.Errorf("version %d and %d subscriptions: changes were lost", got.Version, len(got.Subscriptions))
 	}
+	got = got.Clone()
 	refusal := errors.New("no")
 	_, err = state.Change(t.Context(), a, "one", func(one *state.Session) error { one.Subscriptions[0] = "x"; return refusal })
 	want(t, "an edit that fails", err, refusal)
@@ -259,7 +260,7 @@ func (s sessionsSuite) oneDeleteWins(t *testing.T) {
 func (s sessionsSuite) idle(t *testing.T) {
 	a, b := s.open(t, state.SessionLimits{Idle: 10 * s.Tick})
 	made := map[string]state.Session{}
-	for _, id := range []string{"left", "read", "touched", "updated"} {
+	for _, id := range []string{"touched", "updated", "left", "read"} {
 		one, err := a.Create(t.Context(), full(id))
 		must(t, err)
 		made[id] = one
