@@ -93,7 +93,7 @@ func say(t *testing.T, set *Set, server, tool string) (string, error) {
 
 func TestChildrenSideBySide(t *testing.T) {
 	missing := manager.Server{Name: "missing", Transport: manager.Stdio, Command: "no-such-program-anywhere"}
-	sse := manager.Server{Name: "sse", Transport: manager.SSE, URL: "http://127.0.0.1:1/sse"}
+	sse := manager.Server{Name: "sse", Transport: manager.SSE, URL: "unix:///tmp/sse"}
 	begun := time.Now()
 	set := connect(t, 3*time.Second, child(t, "serve", nil), child(t, "crash", nil), missing, sse, child(t, "silent", nil))
 	if took := time.Since(begun); took > 8*time.Second {
@@ -106,7 +106,7 @@ func TestChildrenSideBySide(t *testing.T) {
 		{Ready, ""},
 		{Failed, "(exit code 3); its last words: boom"},
 		{Failed, `the program "no-such-program-anywhere" was not found in PATH`},
-		{Failed, "HTTP+SSE transport of 2024 is not supported yet"},
+		{Failed, "other than http:// and https:// are not supported yet"},
 		{Failed, "not connected within 3s"},
 	}
 	for i, snap := range set.Snapshots() { // one that failed may be on its next try
@@ -115,7 +115,7 @@ func TestChildrenSideBySide(t *testing.T) {
 		}
 	}
 	if sse := set.Snapshots()[3]; sse.Retry != 0 {
-		t.Errorf("a transport that does not exist is tried again after %s", sse.Retry)
+		t.Errorf("an address of no use is tried again after %s", sse.Retry)
 	}
 	if text, err := say(t, set, "serve", "pid"); err != nil || text == "" {
 		t.Errorf("the good one answers %q, %v", text, err)

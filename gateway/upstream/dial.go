@@ -30,9 +30,7 @@ func Dial(ctx context.Context, s manager.Server, opts client.Options) (*client.C
 			return nil, err
 		}
 		return client.DialStdio(ctx, command, opts)
-	case manager.SSE:
-		return nil, &UnsupportedError{"the HTTP+SSE transport of 2024 is not supported yet; most servers also have a streamable HTTP address, often ending in /mcp: use that, with \"type\": \"http\""}
-	case manager.HTTP:
+	case manager.HTTP, manager.SSE:
 		if !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") {
 			return nil, &UnsupportedError{"addresses other than http:// and https:// are not supported yet"}
 		}
@@ -42,6 +40,9 @@ func Dial(ctx context.Context, s manager.Server, opts client.Options) (*client.C
 				opts.Headers = make(http.Header)
 			}
 			opts.Headers.Set(name, value)
+		}
+		if s.Transport == manager.SSE {
+			return client.DialSSE(ctx, s.URL, opts)
 		}
 		return client.DialHTTP(ctx, s.URL, opts)
 	}
