@@ -136,17 +136,21 @@ func (e *Engine) Announce(c Change, uri string) {
 	defer h.mu.Unlock()
 	h.gathering |= c
 	if h.timer == nil {
-		h.timer = time.AfterFunc(debounce, func() {
-			h.mu.Lock()
-			all := h.gathering
-			h.gathering, h.timer = 0, nil
-			h.mu.Unlock()
-			for _, c := range listChanges {
-				if all&c != 0 {
-					e.spread(c, "")
-				}
-			}
-		})
+		h.timer = time.AfterFunc(debounce, e.announceGathered) // stopped by endAll
+	}
+}
+
+// announceGathered tells of the list changes that have gathered.
+func (e *Engine) announceGathered() {
+	h := &e.hub
+	h.mu.Lock()
+	all := h.gathering
+	h.gathering, h.timer = 0, nil
+	h.mu.Unlock()
+	for _, c := range listChanges {
+		if all&c != 0 {
+			e.spread(c, "")
+		}
 	}
 }
 

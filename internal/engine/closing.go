@@ -59,7 +59,7 @@ func (p *Peer) start(run func()) bool {
 		return false
 	}
 	p.tasks++
-	go func() { defer p.done(); run() }()
+	go func() { defer p.done(); run() }() // Close waits for it
 	return true
 }
 

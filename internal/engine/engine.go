@@ -191,7 +191,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// await runs a function that ends by itself, and tells whether it has ended before ctx.
+// await runs a function that ends by itself, and tells whether it has ended before ctx. If not, the function goes on alone.
 func await(ctx context.Context, run func()) bool {
 	done := make(chan struct{})
 	go func() { defer close(done); run() }()

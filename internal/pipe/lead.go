@@ -49,7 +49,7 @@ func (l *leadership) run() {
 		case over || !t.back():
 			l.leave()
 		default: // a handler has ended this goroutine (runtime.Goexit): the reading goes on in its place
-			go l.run()
+			go l.run() // done waits for it
 		}
 	}()
 	l.lead(t)

@@ -230,7 +230,7 @@ func (c *Child) shut() error {
 func (c *Child) discardOutput() <-chan struct{} {
 	done := make(chan struct{})
 	c.pipe.stopReading()
-	go func() {
+	go func() { // Close waits for it, up to killWait
 		defer close(done)
 		c.pipe.reading.Lock() // the last Read has left
 		defer c.pipe.reading.Unlock()

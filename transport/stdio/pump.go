@@ -89,7 +89,7 @@ func (s *pumpSource) start() bool {
 	}
 	if !s.started {
 		s.started = true
-		go s.pump()
+		go s.pump() // ends with the input; the package comment says when that may be late
 	}
 	return true
 }
