@@ -13,7 +13,8 @@
 //   - An event is stored before it is written to a client, and its id comes from the log. Who resumes a stream reads the
 //     log, on whichever replica; who follows one reads what others store.
 //   - A message on the bus may be lost. So the bus wakes, asks and announces, and nothing that must arrive travels on it
-//     alone: a frame for a client goes into the log, an answer that does not come is a failed question.
+//     alone: a frame for a client goes into the log, an answer that does not come is a failed question ([Ask], [Answer]).
+//     Where others can write to the bus, [Sign] keeps them from speaking for a replica.
 //
 // # Names and sizes
 //

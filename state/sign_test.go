@@ -189,6 +189,28 @@ func TestSignedLost(t *testing.T) {
 	}
 }
 
+// TestSignedFull: a subscription that cannot remember another message takes none, and later goes on.
+func TestSignedFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const half = 131072 / 2
+		w := newWire(t, state.BusLimits{})
+		out := sign(t, w.raw, state.SignOptions{Keys: [][]byte{keyOne}})
+		for range half {
+			if _, err := out.Publish(t.Context(), "good", nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.in.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.captured(keyOne, "good", "one more")
+		w.check("one more than can be remembered", nil, state.ErrFull)
+		time.Sleep(21 * time.Second)
+		w.captured(keyOne, "good", "later")
+		w.check("later", []string{"good later"})
+	})
+}
+
 func TestSignKeys(t *testing.T) {
 	for _, keys := range [][][]byte{nil, {}, {keyOne, keyTwo[:31]}, {nil}} {
 		if _, err := state.Sign(state.NewMemoryBus(state.BusLimits{}), state.SignOptions{Keys: keys}); err == nil {
@@ -206,15 +228,16 @@ func FuzzSigned(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	sub, err := b.Subscribe(f.Context(), "good")
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Add([]byte{})
 	f.Add(make([]byte, 56))
 	f.Add(append([]byte{1}, make([]byte, 80)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := refused
+		sub, err := b.Subscribe(t.Context(), "good")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
 		if _, err := raw.Publish(t.Context(), "good", data); err != nil {
 			t.Fatal(err)
 		}
