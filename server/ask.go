@@ -91,7 +91,7 @@ func checkRetry(r *Request) *era.Outcome {
 		return refusal
 	}
 	if _, state := r.Retry(); state != nil {
-		err := mcp.InvalidParams("Invalid or expired requestState")
+		err := mcp.InvalidParams("Invalid or expired requestState; make the call anew, without it")
 		return invalid(err.WithData(map[string]string{"reason": "invalid_request_state"}))
 	}
 	return nil

@@ -167,7 +167,7 @@ func (l *List) start(params json.RawMessage) (int, *mcp.Error) {
 	}
 	cursor, ok := jsonrpc.Text(raw)
 	if !ok {
-		return 0, mcp.InvalidParams("a cursor is a string")
+		return 0, mcp.InvalidParams("a cursor is a string; send the nextCursor of the page before as it came")
 	}
 	if cursor == "" {
 		return 0, nil

@@ -59,7 +59,7 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 	}
 	if err := in.acknowledge(ctx, l); err != nil {
 		h.remove(l)
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "a subscription needs a client that accepts text/event-stream"), Row: era.RowNotAcceptable}
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "a subscription is an event stream; name text/event-stream in Accept"), Row: era.RowNotAcceptable}
 	}
 	if !h.opened(l) { // shut down meanwhile, and left to us so that the acknowledgement is first
 		h.farewell(ctx, l)
@@ -118,7 +118,7 @@ func (h *hub) reserve(l *listen) *era.Outcome {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "the server is shutting down")}
 	}
 	if h.limit > 0 && len(h.listens) >= h.limit {
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached")}
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached; end a subscription that is no longer needed")}
 	}
 	if h.listens == nil {
 		h.listens = make(map[*listen]struct{})

@@ -126,7 +126,7 @@ func TestListenLimit(t *testing.T) {
 		w.send(listen("1"))
 		w.wantAll(acknowledged("1"))
 		w.send(listen("2"))
-		w.want(refusal("2", "-32603", "Subscription limit reached"))
+		w.want(refusal("2", "-32603", "Subscription limit reached; end a subscription that is no longer needed"))
 		w.send(modernCall("3", "a")) // a listen takes no place of a call
 		w.want(modernAnswer("3", ""))
 		w.send(cancelled("1"))
