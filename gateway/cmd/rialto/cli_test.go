@@ -48,6 +48,11 @@ func site(t *testing.T) *httptest.Server {
 	} {
 		s := demo.Server("1.0.0", o)
 		mux.Handle(path, s.Handler())
+		if path == "/mcp" {
+			sse := s.SSEHandler()
+			mux.Handle("/sse", sse)
+			mux.Handle("/message", sse)
+		}
 		t.Cleanup(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()
@@ -91,6 +96,8 @@ var golden = []struct{ file, command string }{
 	{"tools_json", "tools SITE/mcp --json"},
 	{"tools_named", "tools web --config FOLDER/mcp.json"},
 	{"tools_default_file", "tools web"},
+	{"tools_sse", "tools old --config FOLDER/mcp.json"},
+	{"discover_sse", "discover SITE/sse"},
 	{"resources", "resources SITE/mcp"},
 	{"resources_json", "resources SITE/modern --json"},
 	{"prompts", "prompts SITE/mcp"},
@@ -140,7 +147,7 @@ var golden = []struct{ file, command string }{
 	{"fail_no_program", "tools -- no-such-program-anywhere"},
 	{"fail_crash", "tools -e RIALTO_TEST_CHILD=crash -- SELF"},
 	{"fail_crash_json", "tools --json -e RIALTO_TEST_CHILD=crash -- SELF"},
-	{"fail_sse", "tools old --config FOLDER/mcp.json"},
+	{"fail_sse", "tools lost --config FOLDER/mcp.json"},
 	{"fail_empty_command", "tools --"},
 	{"fail_target_and_command", "tools extra -- SELF"},
 }
@@ -158,7 +165,7 @@ func TestGolden(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"mcp.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}}}`,
+		"mcp.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}, "lost": {"type": "sse", "url": "` + ts.URL + `/nothing"}}}`,
 		"bad.json":     "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
 		"all.json":     `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
 		"section.json": "{\"gateway\": {\n  \"prefx\": \"always\"\n}, \"mcpServers\": {}}",
