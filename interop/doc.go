@@ -12,7 +12,7 @@
 //	mcp-go         mcp-go                        finds the era       mcpgo.go
 //	rialto         package client                finds the era       rialto.go
 //
-// Three of the libraries drive HTTP+SSE as well ([SSEDrivers]): node/sse1.mjs, gosdk.go and mcpgo.go.
+// Four of the libraries drive HTTP+SSE as well ([SSEDrivers]): node/sse1.mjs, gosdk.go, mcpgo.go and rialto.go.
 //
 // A result in a report is what the library handed to its caller, written as JSON. A library that does not know a
 // member may have dropped it.
@@ -20,7 +20,8 @@
 // # Peers
 //
 // [Everything], [Filesystem] and [Memo] are servers: two npm reference servers and node/server2.mjs, which is built on
-// the official TypeScript SDK 2.x. [StartEverything] and [StartMemo] run them over HTTP until the test ends.
+// the official TypeScript SDK 2.x. [StartEverything], [StartEverythingSSE] and [StartMemo] run them over HTTP until the
+// test ends.
 //
 // # Fronts
 //

@@ -54,6 +54,7 @@ func SSEDrivers() []Driver {
 		{Name: "typescript-1-sse", run: nodeDriver("sse1.mjs")},
 		{Name: "go-sdk-sse", run: goDriver("go-sdk-sse", dialGoSDK)},
 		{Name: "mcp-go-sse", run: goDriver("mcp-go-sse", dialMCPGo)},
+		{Name: "rialto-sse", run: goDriver("rialto-sse", dialRialto)},
 	}
 }
 

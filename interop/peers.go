@@ -52,22 +52,34 @@ func jsonAddress(line string) (string, bool) {
 	return ready.URL, json.Unmarshal([]byte(line), &ready) == nil && ready.URL != ""
 }
 
-// everythingTries is how often StartEverything looks for a port, since somebody may take it before the server does.
+// everythingTries is how often startEverything looks for a port, since somebody may take it before the server does.
 const everythingTries = 3
 
 // StartEverything runs the reference server "everything" over Streamable HTTP and returns its address. It speaks the
 // legacy era, with sessions.
 func StartEverything(t testing.TB) string {
 	t.Helper()
+	return startEverything(t, "streamableHttp", "/mcp", "listening on port")
+}
+
+// StartEverythingSSE runs the reference server "everything" over HTTP+SSE and returns the address of its event stream.
+func StartEverythingSSE(t testing.TB) string {
+	t.Helper()
+	return startEverything(t, "sse", "/sse", "running on port")
+}
+
+// startEverything runs it in one of its modes, at a free port. ready is what it says then.
+func startEverything(t testing.TB, mode, path, ready string) string {
+	t.Helper()
 	node, script := NodePath(t), npmServer(t, "server-everything")
 	var failures []string
 	for range everythingTries {
 		port := freePort(t)
 		url, output, err := Process{
-			Command: []string{node, script, "streamableHttp"},
+			Command: []string{node, script, mode},
 			Env:     []string{fmt.Sprintf("PORT=%d", port)},
 			Ready: func(line string) (string, bool) {
-				return fmt.Sprintf("http://127.0.0.1:%d/mcp", port), strings.Contains(line, "listening on port")
+				return fmt.Sprintf("http://127.0.0.1:%d%s", port, path), strings.Contains(line, ready)
 			},
 		}.start(t)
 		if err == nil {

@@ -20,9 +20,12 @@ func dialRialto(ctx context.Context, target Target, era string) (session, error)
 	options := client.Options{Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[era]}
 	var c *client.Client
 	var err error
-	if target.URL != "" {
+	switch {
+	case target.SSE:
+		c, err = client.DialSSE(ctx, target.URL, options)
+	case target.URL != "":
 		c, err = client.DialHTTP(ctx, target.URL, options)
-	} else {
+	default:
 		c, err = client.DialStdio(ctx, client.Command{Path: target.Command[0], Args: target.Command[1:]}, options)
 	}
 	if err != nil {
