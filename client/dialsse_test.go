@@ -24,6 +24,7 @@ type oldWeb struct {
 	*httptest.Server
 	out  chan string   // what goes on the stream; {id} is the id of the last request
 	over chan struct{} // closed to end the stream
+	pong chan struct{} // not nil: a call pings first, and its POST has no status before the answer to that
 
 	mu   sync.Mutex
 	seen []string
@@ -59,6 +60,13 @@ func serveOld(t *testing.T, refuse map[string]int) *oldWeb {
 			w.Header().Set("WWW-Authenticate", "Bearer x")
 			w.WriteHeader(status)
 			return
+		}
+		if s.pong != nil && m.Method == "tools/call" {
+			s.out <- `{"jsonrpc":"2.0","id":"ask","method":"ping"}`
+			<-s.pong
+		}
+		if m.Kind() == jsonrpc.KindResult && m.ID.String() == `"ask"` {
+			close(s.pong)
 		}
 		w.WriteHeader(http.StatusAccepted)
 		answers := map[string][]string{"initialize": {oldLog, oldInitialized}, "tools/call": {oldProgress, oldEcho}}
@@ -160,6 +168,18 @@ func TestDialSSE(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDialSSESlowStatus is a server that answers a POST when it has done the work, and asks meanwhile.
+func TestDialSSESlowStatus(t *testing.T) {
+	noLeak(t)
+	s := serveOld(t, nil)
+	s.pong = make(chan struct{})
+	c, err := client.DialSSE(t.Context(), s.URL+"/sse", client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	useOld(t, s, c)
 }
 
 func TestDialSSERefuses(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package client calls Model Context Protocol servers of both eras.
 //
 //	c, err := client.DialHTTP(ctx, "https://example.com/mcp", client.Options{})
+//	c, err := client.DialSSE(ctx, "https://example.com/sse", client.Options{})
 //	c, err := client.DialStdio(ctx, client.Command{Path: "some-server"}, client.Options{})
 //	c, err := client.Connect(ctx, conn, client.Options{})
 //
