@@ -31,6 +31,7 @@ type Options struct {
 	MaxQueued    int           // further ones a pipe may queue; 0 means 1,024, negative no limit
 	MaxAnonymous int           // stateless requests without a principal running at once; 0 means 4,096, negative no limit
 	MaxListens   int           // listen streams open at once; 0 means 10,000, negative no limit
+	AskTimeout   time.Duration // how long the client of a call may think about a question; 0 means 10 min, negative no limit
 	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
 	IDPrefix     string        // put before the ids of requests of this side; "" gives integers
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
@@ -46,6 +47,9 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxQueued, 1024)
 	set(&o.MaxAnonymous, 4096)
 	set(&o.MaxListens, 10000)
+	if o.AskTimeout == 0 {
+		o.AskTimeout = 10 * time.Minute
+	}
 	if o.CloseGrace == 0 {
 		o.CloseGrace = 5 * time.Second
 	}

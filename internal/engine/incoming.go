@@ -129,13 +129,13 @@ func (in *Incoming) run() {
 	if in.pace != nil {
 		defer in.pace.note(time.Now())
 	}
-	if out := in.guard(); out != nil {
+	if out := in.settle(in.guard(nil)); out != nil {
 		in.Finish(out)
 	}
 }
 
-// guard calls the handler and contains its panics.
-func (in *Incoming) guard() (out *era.Outcome) {
+// guard calls the handler, or again where it is not nil, and contains panics.
+func (in *Incoming) guard(again func() *era.Outcome) (out *era.Outcome) {
 	returned := false
 	defer func() {
 		if returned {
@@ -148,7 +148,11 @@ func (in *Incoming) guard() (out *era.Outcome) {
 			in.Finish(out)
 		}
 	}()
-	out = in.engine.handler.Call(in.ctx, in)
+	if again != nil {
+		out = again()
+	} else {
+		out = in.engine.handler.Call(in.ctx, in)
+	}
 	returned = true
 	return out
 }

@@ -24,6 +24,7 @@ type CallOptions struct {
 	Tag             any                          // what Peer.Tag answers for the id of this call
 	Headers         [][2]string                  // further HTTP headers
 	Codec           era.Codec                    // nil means the peer's
+	TellFirst       bool                         // a cancellation is written before Call returns
 	Opening         bool                         // opens the connection: never cancelled on the wire, and an HTTP status stays an error
 }
 
@@ -163,13 +164,18 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 	params = append(params, `,"reason":`...)
 	params = jsonrpc.AppendString(params, reason(cause))
 	params = append(params, '}')
-	p.start(func() {
+	tell := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
 		if err := p.Send(ctx, via, w.codec, &era.Notice{Method: mcp.NotifyCancelled, Params: params}); err != nil {
 			p.engine.opts.OnError(fmt.Errorf("cancel %s: %w", w.out.Method, err))
 		}
-	})
+	}
+	if w.opts.TellFirst {
+		tell()
+		return
+	}
+	p.start(tell)
 }
 
 // reason is what the peer may know of the end of a wait: the cause that a caller gives a context is not for it.

@@ -1,6 +1,7 @@
 package era
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -42,4 +43,19 @@ type Outcome struct {
 type InputRound struct {
 	Requests json.RawMessage // object of key to request; nil for none
 	State    json.RawMessage // a JSON string; nil for none
+
+	// Rerun is how the call goes on where the client's revision has no results that ask, and the engine asks by itself. Nil
+	// means that it cannot.
+	Rerun Rerun
+}
+
+// Rerun continues a call whose questions were asked on the way. Its methods are called one at a time, on the goroutine that
+// serves the call.
+type Rerun interface {
+	// Again runs the handler again, as a retry with these answers and this state would; answers is an object of key to
+	// answer, nil where nothing was asked.
+	Again(ctx context.Context, answers, state json.RawMessage) *Outcome
+
+	// Fail makes the answer of a call whose questions could not be asked.
+	Fail(err error) *Outcome
 }

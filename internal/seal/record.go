@@ -32,7 +32,7 @@ type Record struct {
 // Question is one that was sent with this round.
 type Question struct {
 	Key     string          // under which it was asked
-	Request json.RawMessage // the whole request as it was sent: {"method":...,"params":{...}}
+	Request json.RawMessage // {"method":...,"params":{...}}: as it was sent, or as much of it as its answer is checked against
 }
 
 // Answer is one that has been given. Its place in the list is its ordinal.
