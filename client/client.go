@@ -49,6 +49,7 @@ type wire struct {
 	done    <-chan struct{} // closed when the wire has ended by itself; nil where nothing shows that
 	session func() string   // HTTP session id; nil where there is none
 	kill    func()          // ends a process without mercy; nil where there is none
+	agreed  func(era.Codec) // hears of the revision that initialize has settled; nil where the wire need not know
 }
 
 // closeGrace is how long Close waits for hooks that still run, one of which may have called it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
@@ -39,7 +40,16 @@ func openSSE(address string) func(context.Context, *Client) (*wire, error) {
 		if err != nil {
 			return nil, c.explain(err)
 		}
-		return c.pipe(nameOf(address), conn, nil)
+		w, err := c.pipe(nameOf(address), conn, nil)
+		if err != nil {
+			return nil, err
+		}
+		w.agreed = func(codec era.Codec) {
+			if len(codec.NoticeHeaders(&era.Notice{})) > 0 { // a revision whose messages name it in a header
+				conn.SetRevision(codec.Revision())
+			}
+		}
+		return w, nil
 	}
 }
 

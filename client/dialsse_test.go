@@ -24,6 +24,7 @@ type oldWeb struct {
 	*httptest.Server
 	out  chan string   // what goes on the stream; {id} is the id of the last request
 	over chan struct{} // closed to end the stream
+	news bool          // it chooses 2025-06-18
 	pong chan struct{} // not nil: a call pings first, and its POST has no status before the answer to that
 
 	mu   sync.Mutex
@@ -52,7 +53,11 @@ func serveOld(t *testing.T, refuse map[string]int) *oldWeb {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		s.note(r.URL.Path + ":" + m.Method)
+		in := "" // the revision that the header names
+		if named := r.Header["Mcp-Protocol-Version"]; len(named) > 0 {
+			in = " in " + named[0]
+		}
+		s.note(r.URL.Path + ":" + m.Method + in)
 		if status := refuse[m.Method]; status != 0 || r.URL.Path != "/post" {
 			if status == 0 {
 				status = refuse["POST"]
@@ -69,6 +74,10 @@ func serveOld(t *testing.T, refuse map[string]int) *oldWeb {
 			close(s.pong)
 		}
 		w.WriteHeader(http.StatusAccepted)
+		if s.news && m.Method == "initialize" {
+			s.out <- strings.ReplaceAll(strings.ReplaceAll(oldInitialized, "2024-11-05", "2025-06-18"), "{id}", m.ID.String())
+			return
+		}
 		answers := map[string][]string{"initialize": {oldLog, oldInitialized}, "tools/call": {oldProgress, oldEcho}}
 		for _, text := range answers[m.Method] {
 			s.out <- strings.ReplaceAll(text, "{id}", m.ID.String())
@@ -170,6 +179,24 @@ func TestDialSSE(t *testing.T) {
 	}
 }
 
+// TestDialSSENamesTheRevision demands the header of later revisions, once one is agreed on.
+func TestDialSSENamesTheRevision(t *testing.T) {
+	s := serveOld(t, nil)
+	s.news = true
+	c, err := client.DialSSE(t.Context(), s.URL+"/sse", client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.CallTool(t.Context(), "echo", nil); err != nil {
+		t.Error(err)
+	}
+	want := []string{"GET", "/post:initialize", "/post:notifications/initialized in 2025-06-18", "/post:tools/call in 2025-06-18"}
+	if sent := s.sent(); !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+}
+
 // TestDialSSESlowStatus is a server that answers a POST when it has done the work, and asks meanwhile.
 func TestDialSSESlowStatus(t *testing.T) {
 	noLeak(t)
@@ -223,7 +250,7 @@ func TestDialSSERefuses(t *testing.T) {
 
 // TestDialHTTPFindsSSE is the way from the newer transport to the older one, and when it is not taken.
 func TestDialHTTPFindsSSE(t *testing.T) {
-	const probe, open = "/sse:server/discover", "/sse:initialize"
+	const probe, open = "/sse:server/discover in 2026-07-28", "/sse:initialize"
 	for name, tc := range map[string]struct {
 		refuse map[string]int
 		opts   client.Options

@@ -240,6 +240,9 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) erro
 	}
 	codec, _ = o.c.set.Codec(greeting.Revision) // Read picks only revisions of the set
 	w.peer.SetCodec(codec)
+	if w.agreed != nil {
+		w.agreed(codec)
+	}
 	o.phase = "send notifications/initialized"
 	if err := w.peer.Send(ctx, w.via, codec, opening.Confirm()); err != nil {
 		return o.c.explain(err)

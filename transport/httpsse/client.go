@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
 	"github.com/rialto-mcp/rialto/transport"
@@ -65,6 +66,8 @@ type Conn struct {
 	arrived chan arrival
 	ended   chan struct{} // closed when the stream is over and end is set
 	end     error
+
+	revision atomic.Pointer[string] // see SetRevision; nil for none
 
 	mu      sync.Mutex
 	closed  bool
@@ -130,6 +133,10 @@ func (c *Conn) setHTTP() {
 
 // Endpoint returns where messages are posted to. It may hold the id of the session, which is a secret.
 func (c *Conn) Endpoint() string { return c.endpoint.String() }
+
+// SetRevision names the revision that was agreed on in the header MCP-Protocol-Version of each POST from now on, which
+// revisions from 2025-06-18 on ask of HTTP. It may be called concurrently with all else.
+func (c *Conn) SetRevision(revision string) { c.revision.Store(&revision) }
 
 // Read returns the next message of the stream, without line breaks.
 func (c *Conn) Read(ctx context.Context) ([]byte, error) {

@@ -54,6 +54,9 @@ func (c *Conn) request(ctx context.Context, method string, to *url.URL, frame []
 		return req
 	}
 	req.Header["Content-Type"] = []string{typeJSON}
+	if revision := c.revision.Load(); revision != nil {
+		req.Header["Mcp-Protocol-Version"] = []string{*revision}
+	}
 	req.ContentLength = int64(len(frame))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
 	req.Body = io.NopCloser(bytes.NewReader(frame))
