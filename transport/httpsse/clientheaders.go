@@ -101,12 +101,13 @@ func (c *Conn) resolve(stream *url.URL, named string) (*url.URL, error) {
 	if named = strings.TrimSpace(named); named == "" {
 		return nil, fmt.Errorf("the endpoint event of %s is empty: it must hold the address that messages are posted to", c.where)
 	}
-	endpoint, err := stream.Parse(named)
-	if err != nil || endpoint.Host == "" {
+	const longest = 8 << 10 // what servers take in the first line of a request
+	endpoint, err := stream.Parse(named[:min(len(named), longest+1)])
+	if err != nil || endpoint.Host == "" || len(named) > longest {
 		return nil, errors.New("the endpoint event of " + c.where + " holds no address that messages could be posted to")
 	}
 	if originOf(endpoint) != originOf(stream) {
-		return nil, fmt.Errorf("the endpoint event of %s names another origin, %s, which would get the same credentials; such a server is not used",
+		return nil, fmt.Errorf("the endpoint event of %s names another origin, %.100s, which would get the same credentials; such a server is not used",
 			originOf(stream), originOf(endpoint))
 	}
 	endpoint.User, endpoint.Fragment, endpoint.RawFragment = nil, "", "" // credentials are those that were dialled with

@@ -166,6 +166,7 @@ func TestDialRefused(t *testing.T) {
 		"a host without scheme":    {stream("event: endpoint\ndata: //evil.example/x\n\n"), 0, "another origin"},
 		"another scheme":           {stream("event: endpoint\ndata: file:///etc/passwd\n\n"), 0, "no address"},
 		"no address":               {stream("event: endpoint\ndata: http://[::1\n\n"), 0, "no address"},
+		"no end of it":             {stream("event: endpoint\ndata: /" + strings.Repeat("x", 9000) + "\n\n"), 0, "no address"},
 		"silence":                  {stream(""), 0, "wait for the endpoint event"},
 		"other events without end": {stream("event: a\ndata: b\n\n"), 0, "wait for the endpoint event"},
 		"no answer":                {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, "wait for the event stream"},
