@@ -1,52 +1,115 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// ask turns a handler's questions into an input_required result.
+// ask turns a handler's questions into a round: an input_required result, or requests that the engine sends where the
+// revision has no such results.
 func (s *Server) ask(r *Request, ask *mcp.InputRequired) *era.Outcome {
 	if refusal := s.mayAsk(r); refusal != nil {
 		return refusal
 	}
-	if ask.State != nil {
-		return s.failure(r, errors.New("the handler asked with a state of its own, which is not supported yet; ask again for what is missing"))
-	}
 	need, err := needs(ask)
+	if err == nil {
+		err = checkForms(ask)
+	}
 	if err != nil {
 		return s.failure(r, fmt.Errorf("the handler asked for input: %v", err)) // not %w: it may hold a question again
 	}
-	if lack, missing := r.ClientCapabilities().Missing(need); missing {
-		return &era.Outcome{Err: mcp.MissingCapability(lack), Row: era.RowCapable}
+	if refusal := s.canAnswer(r, need); refusal != nil {
+		return refusal
 	}
-	requests, err := json.Marshal(ask.Requests, json.Deterministic(true))
-	if err != nil {
-		return s.failure(r, fmt.Errorf("encode the questions of the handler: %v", err))
+	round := &era.InputRound{Rerun: (*asked)(r)}
+	if len(ask.Requests) > 0 {
+		if round.Requests, err = jsonv2.Marshal(fit(r, ask.Requests), jsonv2.Deterministic(true)); err != nil {
+			return s.failure(r, fmt.Errorf("encode the questions of the handler: %v", err))
+		}
 	}
-	return &era.Outcome{Input: &era.InputRound{Requests: requests}}
+	if round.State, err = s.sealState(r, ask); err != nil {
+		return s.failure(r, fmt.Errorf("seal the state of the call: %w", err))
+	}
+	return &era.Outcome{Input: round}
 }
 
-// mayAsk refuses questions where the method or the client's revision has none. The first is the programmer's fault and
-// stays here; of the second the client is told.
+// mayAsk refuses questions where the method has none, where nobody can be asked, and after too many rounds. The first is
+// the programmer's fault and stays here; of the others the client is told.
 func (s *Server) mayAsk(r *Request) *era.Outcome {
 	if r.in.Row == nil || !r.in.Row.MultiRound {
 		return s.failure(r, errors.New("the handler asked for input, which this method cannot; tools, prompts and resource reads can"))
 	}
+	if most := s.opts.maxRounds(); r.Run() > most {
+		return s.unasked(r, fmt.Sprintf("it has been asked %d times, which is the limit, and the answers are not enough", most))
+	}
 	if r.CanBeAsked() {
 		return nil
 	}
-	why := fmt.Sprintf("%s %q has to ask its client something first, which is not possible here in revision %s", r.Method(), short(r.Name()), r.ProtocolVersion())
+	why := fmt.Sprintf("that is not possible here in revision %s, which needs a session and its whole handshake for it", r.ProtocolVersion())
 	if able := s.set.Modern(); len(able) > 0 {
 		why += "; it is in " + strings.Join(able, ", ")
 	}
-	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "%s", why)}
+	return s.unasked(r, why)
+}
+
+// canAnswer refuses questions that the client does not declare, or its revision does not have.
+func (s *Server) canAnswer(r *Request, need mcp.ClientCapabilities) *era.Outcome {
+	traits := r.in.Codec.Traits()
+	missing := ""
+	switch e := need.Elicitation; {
+	case e != nil && !traits.Elicitation:
+		missing = "has no questions to the user"
+	case e.AcceptsURL() && !traits.URLElicitation:
+		missing = "cannot send the user to a page"
+	case need.Sampling != nil && need.Sampling.Tools != nil && !traits.SamplingTools:
+		missing = "has no tools for the client's model"
+	}
+	if missing != "" {
+		return s.unasked(r, fmt.Sprintf("its revision %s %s", r.ProtocolVersion(), missing))
+	}
+	lack, lacks := r.ClientCapabilities().Missing(need)
+	switch {
+	case !lacks:
+		return nil
+	case traits.InputRounds:
+		return &era.Outcome{Err: mcp.MissingCapability(lack), Row: era.RowCapable}
+	}
+	names, err := json.Marshal(lack)
+	if err != nil {
+		return s.failure(r, err)
+	}
+	return s.unasked(r, fmt.Sprintf("it has not declared the capabilities %s in its handshake", names))
+}
+
+// unasked answers a call whose client would have to be asked and cannot be: in the text of a tool's result, for the model
+// to read, and as an error elsewhere.
+func (s *Server) unasked(r *Request, why string) *era.Outcome {
+	message := fmt.Sprintf("%s %q has to ask its client something first, and could not: %s", r.Method(), short(r.Name()), why)
+	if r.Method() == mcp.MethodCallTool {
+		return s.encodeToolResult(r, mcp.ErrorResult(message), false)
+	}
+	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "%s", message)}
+}
+
+// asked is a request whose handler has asked, as the engine sees it where it asks by itself.
+type asked Request
+
+var _ era.Rerun = (*asked)(nil)
+
+// Fail implements era.Rerun.
+func (a *asked) Fail(err error) *era.Outcome {
+	r := (*Request)(a)
+	return r.server.unasked(r, err.Error())
 }
 
 // needs is what a client must be able to do to answer. It fails for questions that no client knows.
@@ -84,17 +147,56 @@ func needs(ask *mcp.InputRequired) (need mcp.ClientCapabilities, err error) {
 	return need, nil
 }
 
-// checkRetry judges the material of a retry before a handler sees it (row 12). This server seals no states yet, so none
-// that comes can be its own.
-func checkRetry(r *Request) *era.Outcome {
-	if refusal := checkShape(r); refusal != nil {
-		return refusal
-	}
-	if _, state := r.Retry(); state != nil {
-		err := mcp.InvalidParams("Invalid or expired requestState; make the call anew, without it")
-		return invalid(err.WithData(map[string]string{"reason": "invalid_request_state"}))
+// checkForms refuses forms that clients cannot show.
+func checkForms(ask *mcp.InputRequired) error {
+	for _, key := range ask.Requests.Keys() {
+		q := ask.Requests[key]
+		if form, ok := formOf(q.Method, q.Params); ok {
+			if _, err := schema.ParseForm(form); err != nil {
+				return fmt.Errorf("question %q: %w", key, err)
+			}
+		}
 	}
 	return nil
+}
+
+// formOf returns the schema of a form; false for a question that is none. A form without one has none.
+func formOf(method string, params json.RawMessage) (json.RawMessage, bool) {
+	if method != mcp.MethodElicit || mcp.ElicitMode(params) == mcp.ElicitModeURL {
+		return nil, false
+	}
+	form, ok := jsonrpc.Member(params, "requestedSchema")
+	if !ok {
+		form = json.RawMessage("null")
+	}
+	return form, true
+}
+
+// fit takes from the questions what the revision of the client does not have: pages carry no id where questions ride in
+// results.
+func fit(r *Request, questions mcp.InputRequests) mcp.InputRequests {
+	if !r.in.Codec.Traits().InputRounds {
+		return questions
+	}
+	out := make(mcp.InputRequests, len(questions))
+	for key, q := range questions {
+		if q.Method == mcp.MethodElicit {
+			q.Params = jsonrpc.Without(q.Params, "elicitationId")
+		}
+		out[key] = q
+	}
+	return out
+}
+
+// dropped writes down an answer that the handler will not see.
+func (s *Server) dropped(r *Request, key string, why error) {
+	text := why.Error()
+	var broken *schema.ValidationError
+	if errors.As(why, &broken) {
+		text = broken.WithoutValue()
+	}
+	s.logger().LogAttrs(r.in.Context(), slog.LevelInfo, "mcp: an answer of the client was dropped",
+		slog.String("method", r.Method()), slog.String("name", r.Name()), slog.String("key", key), slog.String("error", text))
 }
 
 // short cuts what a peer has sent to a length that fits into a message.

@@ -19,9 +19,12 @@ var _ engine.Handler = (*dispatcher)(nil)
 
 // Call answers one request: rows 9 to 12 of the table of refusals, then the user's function.
 func (d *dispatcher) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
+	return d.dispatch(ctx, &Request{server: (*Server)(d), in: in, responses: in.InputResponses, token: in.RequestState})
+}
+
+func (d *dispatcher) dispatch(ctx context.Context, r *Request) *era.Outcome {
 	s := (*Server)(d)
-	r := &Request{server: s, in: in}
-	switch in.Method() {
+	switch r.Method() {
 	case mcp.MethodCallTool:
 		return s.callTool(ctx, r)
 	case mcp.MethodListTools:

@@ -18,7 +18,7 @@ import (
 )
 
 // ask plays a client of the newest revision: it sends one request over an in-memory connection and prints what it gets,
-// without the members that every answer carries.
+// without the members that every answer of its kind carries.
 func ask(s *server.Server, method, params string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -39,7 +39,7 @@ func ask(s *server.Server, method, params string) {
 		return
 	}
 	result, _ := jsonrpc.Member(frame, "result")
-	fmt.Println(string(jsonrpc.Without(result, "resultType", "ttlMs", "cacheScope", "_meta")))
+	fmt.Println(string(jsonrpc.Without(result, "resultType", "ttlMs", "cacheScope", "_meta", "requestState")))
 }
 
 func ExampleAddTool() {

@@ -75,6 +75,35 @@ type Options struct {
 	// many there are. Zero means 64 and 10,000; negative means no bound.
 	MaxSchemaDepth, MaxSubschemas int
 
+	// AskTimeout bounds how long the client of a legacy call may take for one question; the call fails then. A modern client
+	// takes the time that StateLife leaves it. Zero means 10 min; negative means no bound.
+	AskTimeout time.Duration
+
+	// MaxRounds bounds how often one call may ask. Zero means 10; negative means as often as can be counted, 65,535 times.
+	MaxRounds int
+
+	// StateKeys seal what travels with the questions of a call and comes back with the retry, so that nobody else can read
+	// or change it: keys of 32 random bytes, the newest first. That one seals and all open, so a new key is put in front and
+	// an old one dropped after StateLife. Servers behind one address need the same keys and the same name.
+	//
+	// Nil means a random key of this server alone: a retry that reaches another replica, or this one after a restart, is
+	// refused, and the client has to begin the call anew.
+	StateKeys [][]byte
+
+	// StateLife is how long a modern client may take to come back with answers. Zero or less means 10 min.
+	StateLife time.Duration
+
+	// MaxStateBytes bounds a sealed state as it travels. Zero means 48 KiB; negative means no bound. A question with a larger
+	// one is not asked, unless StateStore is set.
+	MaxStateBytes int
+
+	// StateStore keeps sealed states that are larger; a reference travels then. Replicas share one. Nil means none.
+	StateStore StateStore
+
+	// Consume makes each state good for one retry: it remembers those that have been used. Replicas share one. Nil means
+	// that a state may be sent again, and its call then runs again, until StateLife is over.
+	Consume Consumer
+
 	// HTTP configures Handler and Middleware.
 	HTTP HTTPOptions
 

@@ -57,7 +57,7 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 			return unknown(mcp.InvalidParams("unknown prompt: %s", short(r.Name())))
 		})
 	}
-	if refusal := checkRetry(r); refusal != nil {
+	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal
 	}
 	args, refusal := promptArguments(r, p)

@@ -93,7 +93,7 @@ func checkShape(r *Request) *era.Outcome {
 	responses, state := r.Retry()
 	switch {
 	case state != nil && !jsonrpc.IsString(state):
-		return invalid(mcp.InvalidParams("requestState must be a string, sent back as it was received"))
+		return badState()
 	case responses != nil && !jsonrpc.IsObject(responses):
 		return invalid(mcp.InvalidParams("inputResponses must be an object of answers by the key of their question"))
 	case r.Method() == mcp.MethodCallTool && !jsonrpc.IsObject(r.Arguments()):
@@ -120,7 +120,7 @@ func (s *Server) raw(ctx context.Context, r *Request, h RawHandler, otherwise fu
 	return &era.Outcome{Result: res.Result, Cache: res.Cache.Or(s.opts.Cache), WrapOutput: res.WrapOutput}
 }
 
-// rawRound passes questions on.
+// rawRound passes questions on. Where the engine has to ask them, the client must be able to answer.
 func (s *Server) rawRound(r *Request, res *RawResult) *era.Outcome {
 	if refusal := s.mayAsk(r); refusal != nil {
 		return refusal
@@ -128,7 +128,30 @@ func (s *Server) rawRound(r *Request, res *RawResult) *era.Outcome {
 	if res.InputRequests != nil && !isObject(res.InputRequests) || res.RequestState != nil && !isString(res.RequestState) {
 		return s.failure(r, errors.New("the handler's input requests must be a JSON object, and its request state a JSON string"))
 	}
-	return &era.Outcome{Input: &era.InputRound{Requests: res.InputRequests, State: res.RequestState}}
+	if !r.in.Codec.Traits().InputRounds {
+		if refusal := s.rawFits(r, res); refusal != nil {
+			return refusal
+		}
+	}
+	return &era.Outcome{Input: &era.InputRound{Requests: res.InputRequests, State: res.RequestState, Rerun: (*asked)(r)}}
+}
+
+// rawFits refuses raw questions that the client cannot answer.
+func (s *Server) rawFits(r *Request, res *RawResult) *era.Outcome {
+	ask := &mcp.InputRequired{}
+	if state, ok := jsonrpc.Text(res.RequestState); ok {
+		ask.State = &state
+	}
+	if res.InputRequests != nil {
+		if err := json.Unmarshal(res.InputRequests, &ask.Requests); err != nil {
+			return s.failure(r, fmt.Errorf("the handler's input requests cannot be read: %v", err))
+		}
+	}
+	need, err := needs(ask)
+	if err != nil {
+		return s.failure(r, fmt.Errorf("the handler asked for input: %v", err))
+	}
+	return s.canAnswer(r, need)
 }
 
 // isObject tells whether a handler's bytes are one JSON object: others would break the frame they are put into.

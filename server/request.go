@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"math"
 	"strconv"
 	"sync"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/seal"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -19,6 +21,13 @@ import (
 type Request struct {
 	server *Server
 	in     *engine.Incoming
+	first  *Request // the first run, where this is a later one of the same request; else nil
+
+	responses json.RawMessage    // the answers of a retry, as they came; nil for none
+	token     json.RawMessage    // its state, as it came; nil for none
+	run       int                // 0 where only responses and token can tell
+	record    *seal.Record       // what the state held; nil for none of ours
+	answers   mcp.InputResponses // those that fit what was asked; set with record
 
 	mu   sync.Mutex
 	last float64 // the progress sent so far
@@ -111,9 +120,10 @@ func (r *Request) Principal() *mcp.Principal { return r.in.X.Principal() }
 // ProtocolVersion returns the revision the client speaks, for logs. Ask capabilities, not versions, what it can do.
 func (r *Request) ProtocolVersion() string { return r.in.Codec.Revision() }
 
-// CanBeAsked tells whether the client's revision takes questions in a result (an *mcp.InputRequired, or the input requests
-// of a [RawResult]). Which ones it can answer its capabilities say.
-func (r *Request) CanBeAsked() bool { return r.in.Codec.Traits().InputRounds }
+// CanBeAsked tells whether questions (an *mcp.InputRequired, or the input requests of a [RawResult]) can reach the client:
+// always on the modern era, and on the legacy one in a session whose handshake is complete. Which ones it can answer its
+// capabilities say. A legacy client that takes no event stream shows only when it is asked.
+func (r *Request) CanBeAsked() bool { return r.in.Codec.Traits().InputRounds || r.in.MayAsk() }
 
 // ClientInfo returns what the client says it is; the zero value when it says nothing that can be read.
 func (r *Request) ClientInfo() mcp.Implementation {
@@ -140,30 +150,45 @@ func (r *Request) Envelope() (clientInfo, clientCapabilities json.RawMessage) {
 }
 
 // InputResponses returns the answers to the questions that the handler asked in the run before, by their keys; nil in the
-// first run. They are the client's words: whether they fit what was asked is for the handler to see.
+// first run. Each is for a question of that run and fits it: an accepted form its schema, a message and roots their shape.
+// Others are left out, so ask again for what is missing. They are the client's words all the same.
+//
+// A modern client may send answers out of the blue, without the state that came with the questions. Those are only known
+// to be objects.
 func (r *Request) InputResponses() mcp.InputResponses {
-	if r.in.InputResponses == nil {
+	switch {
+	case r.record != nil:
+		return maps.Clone(r.answers)
+	case r.responses == nil:
 		return nil
 	}
-	var answers mcp.InputResponses
-	if json.Unmarshal(r.in.InputResponses, &answers) != nil {
-		return nil // no object; a registered handler is never run with such
-	}
-	return answers
+	return bareAnswers(r.responses)
 }
 
-// Run tells which run of the handler this is: 1 for the first, 2 when the client has come back with answers or a state.
+// State returns what the handler has put into [mcp.InputRequired.WithState] in the run before; "" when it has put in
+// nothing, and in the first run. The client can neither read nor change it.
+func (r *Request) State() string {
+	if r.record == nil || r.record.State == nil {
+		return ""
+	}
+	return *r.record.State
+}
+
+// Run tells which run of the handler this is: 1 for the first, then one more with each round of questions. A modern client
+// that comes back without the state it was given is taken to be in run 2.
 func (r *Request) Run() int {
-	if r.in.InputResponses == nil && r.in.RequestState == nil {
+	switch {
+	case r.run > 0:
+		return r.run
+	case r.responses == nil && r.token == nil:
 		return 1
 	}
 	return 2
 }
 
-// Retry returns the answers and the state that a retry carries, as raw JSON; nil for a first request. For relays.
-func (r *Request) Retry() (inputResponses, requestState json.RawMessage) {
-	return r.in.InputResponses, r.in.RequestState
-}
+// Retry returns the answers and the state that a retry carries, as raw JSON; nil for a first request. The state is that of
+// a [RawResult], or else sealed. For relays.
+func (r *Request) Retry() (inputResponses, requestState json.RawMessage) { return r.responses, r.token }
 
 // Trace returns the trace context of the request: the W3C traceparent, tracestate and baggage of its _meta.
 func (r *Request) Trace() (traceparent, tracestate, baggage string) {
@@ -191,6 +216,10 @@ func (r *Request) ProgressToken() json.RawMessage {
 func (r *Request) Progress(ctx context.Context, progress, total float64, message string) {
 	token, ok := r.in.ProgressToken()
 	if !ok || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
+		return
+	}
+	if r.first != nil { // all runs tell of one piece of work
+		r.first.Progress(ctx, progress, total, message)
 		return
 	}
 	r.mu.Lock()

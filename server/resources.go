@@ -106,7 +106,7 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	if !ok {
 		return s.fallback(ctx, r, func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) })
 	}
-	if refusal := checkRetry(r); refusal != nil {
+	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal
 	}
 	result, err := read(ctx, r)

@@ -11,6 +11,7 @@ import (
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/internal/seal"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -22,6 +23,7 @@ type Server struct {
 	engine  *engine.Engine
 	reg     registry
 	schemas *schema.Cache // of tools, so that one that is registered anew costs little
+	sealer  *seal.Sealer  // of the states of calls that ask
 	own     engine.Pace   // of what the server answers by itself
 
 	completers sync.Map // completerKey -> Completer
@@ -37,8 +39,8 @@ type closer interface {
 	Shutdown(context.Context) error
 }
 
-// New builds a server. It panics when info has no name, when a version is unknown, or when an extension or the cache hint
-// is malformed: things only a programmer can cause.
+// New builds a server. It panics when info has no name, when a version is unknown, or when an extension, the cache hint or a
+// state key is malformed: things only a programmer can cause.
 func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
@@ -55,11 +57,14 @@ func New(info mcp.Implementation, opts Options) *Server {
 		panic("server: " + err.Error())
 	}
 	s.set = set
+	if s.sealer, err = newSealer(info.Name, opts); err != nil {
+		panic("server: " + err.Error())
+	}
 	s.vendors.Store(&map[string]RawHandler{})
 	s.reg.init(s)
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
 		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
-		IDPrefix: requestPrefix(), OnError: s.report,
+		AskTimeout: opts.AskTimeout, IDPrefix: requestPrefix(), OnError: s.report,
 	})
 	return s
 }

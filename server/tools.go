@@ -130,7 +130,7 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 			return (&era.Refusal{Row: era.RowParamHeader, Err: err}).Outcome()
 		}
 	}
-	if refusal := checkRetry(r); refusal != nil {
+	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal
 	}
 	if err := entry.input.Validate(args); err != nil {
