@@ -106,6 +106,14 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 
 // send is the one way out for requests after the opening.
 func (c *Client) send(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+	if c.outward != nil {
+		return c.through(ctx, out, call)
+	}
+	return c.post(ctx, out, call)
+}
+
+// post sends a request that no middleware stands before any more.
+func (c *Client) post(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Client struct {
 	engine *engine.Engine
 	set    *negotiate.Set
 
+	outward Call // through the middleware; nil without any
+
 	// Set by the opening, and read-only from then on.
 	wire     *wire
 	codec    era.Codec
@@ -73,6 +75,7 @@ func newClient(opts Options) (*Client, error) {
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.level.Store(opts.LogLevel)
+	c.outward = c.chain(opts.Middleware)
 	c.engine = engine.New(handler{c}, engine.Options{
 		MaxInFlight: opts.MaxInFlight, CloseGrace: closeGrace, OnError: c.faults.report,
 	})

@@ -100,3 +100,30 @@ func ExampleDialStdio() {
 	fmt.Println(err)
 	// Output: connect to "no-such-server": start: cannot start "no-such-server": executable file not found in $PATH; searched PATH: /usr/bin; give the full path of the program, or set PATH for it
 }
+
+// A middleware stands around all requests: this one puts the trace of its context into each.
+func ExampleMiddleware() {
+	traced := func(next client.Call) client.Call {
+		return func(ctx context.Context, req *client.OutgoingRequest) (*client.RawResult, error) {
+			meta, err := req.Meta.With("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+			if err != nil {
+				return nil, err
+			}
+			req.Meta = meta
+			result, err := next(ctx, req)
+			fmt.Println(req.Method, err)
+			return result, err
+		}
+	}
+	ctx := context.Background()
+	c, err := client.Connect(ctx, server(), client.Options{Middleware: []client.Middleware{traced}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.CallTool(ctx, "forecast", nil); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// tools/call <nil>
+}

@@ -81,6 +81,10 @@ type Options struct {
 	// Nil refuses all with "method not found".
 	OnRequest func(ctx context.Context, req *IncomingRequest) (json.RawMessage, error)
 
+	// Middleware stands around every request that is sent once the connection is open, listens in the background included;
+	// the first is the outermost. Nil means none.
+	Middleware []Middleware
+
 	// OnError takes faults that no caller sees: stray frames, broken elements of lists, a lost listen stream. It may be
 	// called concurrently, and may close the client. Nil means that they go to Logger alone.
 	OnError func(error)
