@@ -135,6 +135,7 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 		}
 	}
 	items, _, _ := l.open(result)
+	l.warnOfNulls(c, outcome.Result)
 	for i := range items {
 		if tool, ok := any(&items[i]).(*mcp.Tool); ok && !jsonrpc.IsObject(tool.InputSchema) {
 			c.opts.OnError(c.named("tool %q has no input schema that is an object, got %.60s; it is taken to have no parameters", tool.Name, tool.InputSchema))
@@ -143,6 +144,24 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 	}
 	return nil
 }
+
+// warnOfNulls reports a list that is not there and elements that are null: both are read as nothing.
+func (l *listing[T, R]) warnOfNulls(c *Client, result json.RawMessage) {
+	raw, _ := jsonrpc.Member(result, l.member)
+	if isNull(raw) {
+		c.opts.OnError(c.named("the answer to %s has no array %q; it is taken to be empty", l.method, l.member))
+		return
+	}
+	at := 0
+	for element := range jsonrpc.Elements(raw) {
+		if isNull(element) {
+			c.opts.OnError(c.named("left out an entry of the list: %s[%d] is null", l.member, at))
+		}
+		at++
+	}
+}
+
+func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // named makes an error about a fault of the server, with the server's name.
 func (c *Client) named(format string, args ...any) error {

@@ -87,9 +87,9 @@ func TestOddLists(t *testing.T) {
 		warns int
 		fails bool
 	}{
-		"null list":     {`{"tools":null}`, "", 0, false},
-		"no list":       {`{}`, "", 0, false},
-		"null element":  {`{"tools":[null,` + good + `]}`, "good", 0, false},
+		"null list":     {`{"tools":null}`, "", 1, false},
+		"no list":       {`{}`, "", 1, false},
+		"null element":  {`{"tools":[null,` + good + `]}`, "good", 1, false},
 		"object":        {`{"tools":{}}`, "", 0, true},
 		"no schema":     {`{"tools":[{"name":"bare"},{"name":"any","inputSchema":true},` + good + `]}`, "bare any good", 2, false},
 		"broken member": {`{"tools":[{"name":7,"inputSchema":{"type":"object"}},` + good + `]}`, "good", 1, false},

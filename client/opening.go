@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -235,8 +234,8 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) erro
 		return mcp.Errorf(mcp.CodeInvalidResult, "%w", err)
 	}
 	if greeting.Revision == "" {
-		return mcp.Errorf(mcp.CodeNegotiationFailed, "the server chose revision %s; this client speaks %s",
-			strings.Join(greeting.Supported, ", "), strings.Join(slices.Concat(o.c.set.Modern(), o.c.set.Legacy()), ", "))
+		return mcp.Errorf(mcp.CodeNegotiationFailed, "the server chose revision %s; after initialize this client speaks %s",
+			strings.Join(greeting.Supported, ", "), strings.Join(o.c.set.Legacy(), ", "))
 	}
 	codec, _ = o.c.set.Codec(greeting.Revision) // Read picks only revisions of the set
 	w.peer.SetCodec(codec)

@@ -113,6 +113,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 // statusError reads a response that is no success. The JSON-RPC error in it is taken where it is about the request.
 func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []byte) error {
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which ends with no context
+		return fmt.Errorf("reach %s: %w", c.where, errSwitched)
+	}
 	const shown = 4 << 10
 	limit := int64(shown)
 	if essence(resp.Header["Content-Type"]) == typeJSON {

@@ -217,6 +217,13 @@ func TestClientReads(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			say("application/json", answered)(w, r)
 		}, "without an answer", 0},
+		{"other protocol", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "other")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			w.(http.Flusher).Flush()
+			time.Sleep(100 * time.Millisecond) // silence, which must not hold the caller
+		}, "another protocol", 0},
 		{"moved by GET", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, "HTTP status 302", 302},
 	}
 	for _, c := range cases {

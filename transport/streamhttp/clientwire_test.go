@@ -71,7 +71,7 @@ func TestClientRedirects(t *testing.T) {
 			http.Redirect(w, r, target, http.StatusTemporaryRedirect)
 		})
 		hooked := false
-		c := dial(t, url, ClientOptions{
+		c := dial(t, url+"?key=secret", ClientOptions{
 			Headers: http.Header{"Authorization": {"Bearer x"}, "X-Api-Key": {"k"}},
 			HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 				hooked = true
@@ -87,6 +87,9 @@ func TestClientRedirects(t *testing.T) {
 			if kept := header.Get(secret) != ""; kept != (name == "same origin") {
 				t.Errorf("%s: %s kept is %v", name, secret, kept)
 			}
+		}
+		if from := header.Get("Referer"); from != "" {
+			t.Errorf("%s: the address is told: %s", name, from)
 		}
 		if header.Get("Mcp-Method") != "tools/call" || !hooked {
 			t.Errorf("%s: %q, %v", name, header, hooked)

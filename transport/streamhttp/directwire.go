@@ -85,6 +85,8 @@ func (w *wire) roundTrip(request []byte) (*http.Response, error) {
 	return nil, err
 }
 
+var errSwitched = errors.New("the server changes to another protocol, which nobody asked for")
+
 // readHead reads the head of an answer and what comes before it. An answer with status 101 is none to what was asked.
 func (w *wire) readHead() (*http.Response, error) {
 	for {
@@ -95,7 +97,7 @@ func (w *wire) readHead() (*http.Response, error) {
 		case err != nil:
 			return nil, err
 		case resp.StatusCode == http.StatusSwitchingProtocols:
-			return nil, errors.New("the server changes to another protocol, which nobody asked for")
+			return nil, errSwitched
 		case resp.StatusCode >= 200:
 			return resp, nil
 		}

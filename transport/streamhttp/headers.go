@@ -142,6 +142,7 @@ func (c *Client) keepSession(resp *http.Response) {
 func (c *Client) redirect(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		const most = 5
+		delete(req.Header, "Referer") // net/http puts the address there, whose query may hold secrets
 		from := via[0]
 		if len(via) > most || req.Method != from.Method {
 			return http.ErrUseLastResponse // the caller gets it as a status
