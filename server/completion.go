@@ -52,16 +52,15 @@ func (s *Server) complete(ctx context.Context, r *Request) *era.Outcome {
 	if err := params.Ref.Check(); err != nil {
 		return invalid(mcp.InvalidParams("%v", err))
 	}
-	owner := params.Ref.Name
-	known := s.HasPrompt(owner)
-	if params.Ref.Type == mcp.RefResource {
-		owner = params.Ref.URI
-		known = s.HasResourceTemplate(owner) || s.HasResource(owner)
+	owner, known, hidden := s.completed(ctx, r, params.Ref)
+	missing := func() *era.Outcome {
+		return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, short(owner)))
 	}
-	if !known {
-		return s.fallback(ctx, r, func() *era.Outcome {
-			return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, short(owner)))
-		})
+	switch {
+	case hidden:
+		return missing()
+	case !known:
+		return s.fallback(ctx, r, missing)
 	}
 	var values []string
 	if c, ok := s.completers.Load(completerKey{params.Ref.Type, owner, params.Argument.Name}); ok {
@@ -75,4 +74,15 @@ func (s *Server) complete(ctx context.Context, r *Request) *era.Outcome {
 		}
 	}
 	return s.result(r, mcp.CompleteResult{Completion: mcp.NewCompletion(values)})
+}
+
+// completed finds out what a completion is for.
+func (s *Server) completed(ctx context.Context, r *Request, ref mcp.CompletionRef) (owner string, known, hidden bool) {
+	if ref.Type != mcp.RefResource {
+		return ref.Name, s.HasPrompt(ref.Name), !s.shows(ctx, r, Prompts, ref.Name)
+	}
+	if s.HasResource(ref.URI) {
+		return ref.URI, true, !s.shows(ctx, r, Resources, ref.URI)
+	}
+	return ref.URI, s.HasResourceTemplate(ref.URI), !s.shows(ctx, r, ResourceTemplates, ref.URI)
 }

@@ -17,11 +17,17 @@ type dispatcher Server
 
 var _ engine.Handler = (*dispatcher)(nil)
 
-// Call answers one request: rows 9 to 12 of the table of refusals, then the user's function.
+// Call answers one request: the middleware, rows 9 to 12 of the table of refusals, then the user's function.
 func (d *dispatcher) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
-	return d.dispatch(ctx, &Request{server: (*Server)(d), in: in, responses: in.InputResponses, token: in.RequestState})
+	r := &Request{server: (*Server)(d), in: in, responses: in.InputResponses, token: in.RequestState}
+	ctx = r.under(ctx)
+	if d.around != nil {
+		return r.server.through(ctx, r)
+	}
+	return d.dispatch(ctx, r)
 }
 
+// dispatch looks up whom a request is for. It runs again with each round of questions, and the middleware does not.
 func (d *dispatcher) dispatch(ctx context.Context, r *Request) *era.Outcome {
 	s := (*Server)(d)
 	switch r.Method() {

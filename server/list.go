@@ -86,6 +86,9 @@ func (s *Server) list(ctx context.Context, r *Request, kind ListKind) *era.Outco
 	if refusal != nil {
 		return invalid(refusal)
 	}
+	if s.opts.Visible != nil {
+		return s.filtered(ctx, r, list, from)
+	}
 	page, err := list.page(r.in.Call, s.opts.PageSize, from, s.opts.Cache)
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the list of %s: %w", kind, err))
@@ -131,26 +134,35 @@ func (l *List) encode(from, size int) json.RawMessage {
 	if size > 0 && from+size < to {
 		to = from + size
 	}
-	out := append([]byte(`{"`), listMembers[l.kind]...)
+	next := ""
+	if to < len(l.items) {
+		next = l.cursor(to, l.key(to-1))
+	}
+	return appendPage(l.kind, l.items[from:to], next)
+}
+
+// appendPage encodes a page; next is empty on the last.
+func appendPage(kind ListKind, items []json.RawMessage, next string) json.RawMessage {
+	out := append([]byte(`{"`), listMembers[kind]...)
 	out = append(out, `":[`...)
-	for i, item := range l.items[from:to] {
+	for i, item := range items {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = jsonrpc.AppendRaw(out, item)
 	}
 	out = append(out, ']')
-	if to < len(l.items) {
+	if next != "" {
 		out = append(out, `,"nextCursor":`...)
-		out = jsonrpc.AppendString(out, l.cursor(to))
+		out = jsonrpc.AppendString(out, next)
 	}
 	return append(out, '}')
 }
 
 // cursor names a place by its number and by the entry before it, so that it stays good when entries come and go, and on
 // another replica too.
-func (l *List) cursor(at int) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(at) + ":" + l.key(at-1)))
+func (l *List) cursor(at int, key string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(at) + ":" + key))
 }
 
 func (l *List) key(i int) string {

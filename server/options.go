@@ -44,6 +44,19 @@ type Options struct {
 	// Describer; otherwise Capabilities has to declare what it lists. Nil means none.
 	Catalogue Catalogue
 
+	// Visible says what a caller may see: entries that it answers false for are left out of lists, and calls, reads,
+	// completions and subscriptions that name them are answered as if they did not exist, the Fallback unasked. The name is
+	// that of a tool or prompt, the URI of a resource, or the template; a resource behind a template is judged by the template.
+	// It is asked again for each call, also for names that do not exist, and may be called concurrently. Results are marked as
+	// private then, and pages of lists are not kept. Changes of a list are announced to all who listen. Nil shows all to all.
+	Visible func(ctx context.Context, who Caller, kind ListKind, name string) bool
+
+	// Middleware stands around every request, the first outermost. Nil means none.
+	Middleware []Middleware
+
+	// Hooks hear of sessions. Requests are heard of by Middleware.
+	Hooks Hooks
+
 	// Logger gets a record for each failure that the peer is told nothing of. Records hold names and error texts of
 	// handlers, never arguments or results. Nil means silence.
 	Logger *slog.Logger

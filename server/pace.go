@@ -13,6 +13,9 @@ var _ engine.Pacer = (*dispatcher)(nil)
 // to be, and of all other user code nothing is known.
 func (d *dispatcher) Pace(in *engine.Incoming) *engine.Pace {
 	s := (*Server)(d)
+	if s.around != nil || s.opts.Visible != nil {
+		return nil // either may wait for something that only the reader can bring
+	}
 	switch in.Method() {
 	case mcp.MethodCallTool:
 		if raw, ok := in.Param(era.LiftName); ok && jsonrpc.IsString(raw) {

@@ -51,11 +51,14 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 	if !ok || !jsonrpc.IsString(raw) {
 		return invalid(mcp.InvalidParams("prompts/get needs the name of a prompt"))
 	}
-	p, ok := s.reg.prompts.get(text(raw))
+	name := text(raw)
+	missing := func() *era.Outcome { return unknown(mcp.InvalidParams("unknown prompt: %s", short(name))) }
+	if !s.shows(ctx, r, Prompts, name) {
+		return missing()
+	}
+	p, ok := s.reg.prompts.get(name)
 	if !ok {
-		return s.fallback(ctx, r, func() *era.Outcome {
-			return unknown(mcp.InvalidParams("unknown prompt: %s", short(r.Name())))
-		})
+		return s.fallback(ctx, r, missing)
 	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal

@@ -117,7 +117,7 @@ func (s *Server) raw(ctx context.Context, r *Request, h RawHandler, otherwise fu
 	case !isObject(res.Result):
 		return s.failure(r, errors.New("the handler's result is no JSON object"))
 	}
-	return &era.Outcome{Result: res.Result, Cache: res.Cache.Or(s.opts.Cache), WrapOutput: res.WrapOutput}
+	return &era.Outcome{Result: res.Result, Cache: s.confined(res.Cache.Or(s.opts.Cache)), WrapOutput: res.WrapOutput}
 }
 
 // rawRound passes questions on. Where the engine has to ask them, the client must be able to answer.

@@ -21,7 +21,8 @@ import (
 type Request struct {
 	server *Server
 	in     *engine.Incoming
-	first  *Request // the first run, where this is a later one of the same request; else nil
+	ctx    context.Context // what callContext adds to
+	first  *Request        // the first run, where this is a later one of the same request; else nil
 
 	responses json.RawMessage    // the answers of a retry, as they came; nil for none
 	token     json.RawMessage    // its state, as it came; nil for none
@@ -34,6 +35,8 @@ type Request struct {
 	told bool
 
 	outcome era.Outcome // of a tool call: one allocation for both
+
+	refusal *era.Outcome // the error that the middleware has been shown last; nil for none
 }
 
 // answer makes the outcome of a tool call.

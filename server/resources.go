@@ -102,9 +102,13 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 		return invalid(mcp.InvalidParams("resources/read needs a uri"))
 	}
 	uri := text(raw)
-	read, ok := s.reader(uri)
-	if !ok {
-		return s.fallback(ctx, r, func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) })
+	missing := func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) }
+	read, hidden := s.reach(ctx, r, uri)
+	switch {
+	case hidden:
+		return missing()
+	case read == nil:
+		return s.fallback(ctx, r, missing)
 	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal
@@ -120,7 +124,7 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the contents: %w", err))
 	}
-	return &era.Outcome{Result: out, Cache: result.Cache.Or(s.opts.Cache)}
+	return &era.Outcome{Result: out, Cache: s.confined(result.Cache.Or(s.opts.Cache))}
 }
 
 // withURI names contents that their handler has left without a name. What the handler returned may be shared and is not
@@ -139,22 +143,17 @@ func withURI(result mcp.ReadResourceResult, uri string) mcp.ReadResourceResult {
 	return result
 }
 
-func (s *Server) reader(uri string) (ResourceHandler, bool) {
-	if e, ok := s.reg.resources.get(uri); ok {
-		return e.read, true
+// reader reads a URI of the template; nil for other URIs.
+func (e *template) reader(uri string) ResourceHandler {
+	values := e.match.Match(uri)
+	if values == nil {
+		return nil
 	}
-	for _, t := range s.reg.templates.snap.Load().order {
-		values := t.match.Match(uri)
-		if values == nil {
-			continue
-		}
-		vars := make(map[string]string, len(values))
-		for name, v := range values {
-			vars[name] = strings.Join(v.V, ",")
-		}
-		return func(ctx context.Context, r *Request) (*mcp.ReadResourceResult, error) {
-			return t.read(ctx, r, vars)
-		}, true
+	vars := make(map[string]string, len(values))
+	for name, v := range values {
+		vars[name] = strings.Join(v.V, ",")
 	}
-	return nil, false
+	return func(ctx context.Context, r *Request) (*mcp.ReadResourceResult, error) {
+		return e.read(ctx, r, vars)
+	}
 }

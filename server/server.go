@@ -25,6 +25,7 @@ type Server struct {
 	schemas *schema.Cache // of tools, so that one that is registered anew costs little
 	sealer  *seal.Sealer  // of the states of calls that ask
 	own     engine.Pace   // of what the server answers by itself
+	around  Call          // through the middleware; nil without any
 
 	completers sync.Map // completerKey -> Completer
 
@@ -62,9 +63,11 @@ func New(info mcp.Implementation, opts Options) *Server {
 	}
 	s.vendors.Store(&map[string]RawHandler{})
 	s.reg.init(s)
+	s.around = s.chain(opts.Middleware)
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
 		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
 		AskTimeout: opts.AskTimeout, IDPrefix: requestPrefix(), OnError: s.report,
+		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed),
 	})
 	return s
 }

@@ -153,5 +153,5 @@ func (a *asked) Again(ctx context.Context, answers, state json.RawMessage) *era.
 	if next.first == nil {
 		next.first = before
 	}
-	return (*dispatcher)(next.server).dispatch(ctx, next)
+	return (*dispatcher)(next.server).dispatch(next.under(ctx), next)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -24,6 +25,9 @@ func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
 	uri := r.Name()
 	if uri == "" {
 		return invalid(mcp.InvalidParams("%s needs a uri", r.Method()))
+	}
+	if !s.follows(ctx, r, uri) {
+		return unknown(mcp.ResourceNotFound(uri))
 	}
 	if r.in.Peer == nil {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
@@ -54,7 +58,13 @@ func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
 	if err != nil {
 		return s.failure(r, err)
 	}
-	return r.in.Listen(ctx, honoured(want, d.Capabilities))
+	got := honoured(want, d.Capabilities)
+	if s.opts.Visible != nil {
+		got.ResourceSubscriptions = slices.DeleteFunc(slices.Clone(got.ResourceSubscriptions), func(uri string) bool {
+			return !s.follows(ctx, r, uri)
+		})
+	}
+	return r.in.Listen(ctx, got)
 }
 
 // honoured is the part of a filter that the capabilities offer.

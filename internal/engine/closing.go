@@ -29,6 +29,9 @@ func (p *Peer) Close(err error) {
 	if ender, ok := p.outlet.(transport.Ender); ok && first {
 		ender.End()
 	}
+	if first && p.engine.opts.OnClose != nil {
+		p.engine.opts.OnClose(p)
+	}
 }
 
 // end settles and cancels everything. Nothing is added to the tables any more, since the peer is marked as closed.

@@ -6,7 +6,7 @@
 // [Handler.Notice] and nowhere else; a panic there is contained and reported.
 //
 //	binding -> Receive / Deliver -> admit (decode, register) -> run (handler, encode, answer)
-//	handler with questions, legacy -> settle (Ask: Peer.Call on the call's own stream) -> handler again
+//	handler with questions, legacy -> Settle (Ask: Peer.Call on the call's own stream) -> handler again
 //	caller  -> Peer.Call -> register, encode, Exchange ... settle (decode) -> caller
 //
 // What comes in lies in engine.go (where it begins), incoming.go (one request), inflight.go (who runs, who waits) and

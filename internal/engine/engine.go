@@ -34,6 +34,8 @@ type Options struct {
 	AskTimeout   time.Duration // how long the client of a call may think about a question; 0 means 10 min, negative no limit
 	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
 	IDPrefix     string        // put before the ids of requests of this side; "" gives integers
+	OnOpen       func(*Peer)   // a peer has begun; nothing has been received from it yet. Nil for no interest
+	OnClose      func(*Peer)   // a peer has ended, and what ran for it. Nil for no interest
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
 }
 
@@ -87,13 +89,22 @@ var ErrShutdown = errors.New("the server is shutting down")
 // Open begins a peer.
 func (e *Engine) Open(spec transport.PeerSpec) (transport.Peer, error) {
 	p := newPeer(e, spec)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	if !e.remember(p) {
 		return nil, ErrShutdown
 	}
-	e.peers[p] = struct{}{}
+	if e.opts.OnOpen != nil {
+		e.opts.OnOpen(p)
+	}
 	return p, nil
+}
+
+func (e *Engine) remember(p *Peer) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.peers[p] = struct{}{}
+	}
+	return !e.closed
 }
 
 func (e *Engine) forget(p *Peer) {

@@ -129,7 +129,7 @@ func (in *Incoming) run() {
 	if in.pace != nil {
 		defer in.pace.note(time.Now())
 	}
-	if out := in.settle(in.guard(nil)); out != nil {
+	if out := in.Settle(in.ctx, in.guard(nil)); out != nil {
 		in.Finish(out)
 	}
 }

@@ -21,23 +21,26 @@ const retryPause = 250 * time.Millisecond
 // mostQuestions bounds what is asked at once on behalf of one call.
 const mostQuestions = 100
 
-// settle asks what a handler wants to know, where the client's revision has no results that ask: the questions go out as
-// requests on the call's own stream and the handler runs again with the answers, until it answers. Whoever made the round
-// bounds how many there are.
-func (in *Incoming) settle(out *era.Outcome) *era.Outcome {
+// Settle asks what a handler wants to know, where the client's revision has no results that ask: the questions go out as
+// requests on the call's own stream and the handler runs again with the answers, until it answers or ctx ends. Whoever made
+// the round bounds how many there are.
+//
+// The engine does it with what a handler has returned. A handler calls it itself, from the goroutine it was called on, to
+// see the end of a call.
+func (in *Incoming) Settle(ctx context.Context, out *era.Outcome) *era.Outcome {
 	for out != nil && out.Input != nil && out.Input.Rerun != nil && !in.Codec.Traits().InputRounds {
 		round := out.Input
-		answers, err := in.askRound(round)
+		answers, err := in.askRound(ctx, round)
 		if err != nil {
 			return round.Rerun.Fail(err)
 		}
-		out = in.guard(func() *era.Outcome { return round.Rerun.Again(in.ctx, answers, round.State) })
+		out = in.guard(func() *era.Outcome { return round.Rerun.Again(ctx, answers, round.State) })
 	}
 	return out
 }
 
 // askRound asks the questions of one round and returns the answers by the same keys; nil where there was no question.
-func (in *Incoming) askRound(round *era.InputRound) (json.RawMessage, error) {
+func (in *Incoming) askRound(ctx context.Context, round *era.InputRound) (json.RawMessage, error) {
 	var keys []jsonrpc.Field
 	var questions []Question
 	for f := range jsonrpc.Fields(round.Requests) {
@@ -50,9 +53,9 @@ func (in *Incoming) askRound(round *era.InputRound) (json.RawMessage, error) {
 		keys, questions = append(keys, f), append(questions, Question{Method: method, Params: params})
 	}
 	if len(questions) == 0 {
-		return nil, in.pause()
+		return nil, pause(ctx)
 	}
-	answers, err := in.Ask(in.ctx, questions)
+	answers, err := in.Ask(ctx, questions)
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +67,14 @@ func (in *Incoming) askRound(round *era.InputRound) (json.RawMessage, error) {
 }
 
 // pause waits before a retry that nobody was asked for.
-func (in *Incoming) pause() error {
+func pause(ctx context.Context) error {
 	timer := time.NewTimer(retryPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
-	case <-in.ctx.Done():
-		return context.Cause(in.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
