@@ -72,7 +72,9 @@ func TestDialPostAnswers(t *testing.T) {
 		"400 without an id":         {said(400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`), 400, true},
 		"400 of another request":    {said(400, "application/json", `{"jsonrpc":"2.0","id":8,"error":{"code":-32600,"message":"no"}}`), 400, false},
 		"303":                       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusSeeOther) }, 303, false},
-		"307 away":                  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://a.example/", http.StatusTemporaryRedirect) }, 307, false},
+		"307 away": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://a.example/", http.StatusTemporaryRedirect)
+		}, 307, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conntest.CheckGoroutines(t)
