@@ -174,7 +174,9 @@ func TestDialRefused(t *testing.T) {
 		"an end":                   {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/event-stream") }, 0, "ended before"},
 		"401":                      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, 401, "401"},
 		"404":                      {http.NotFound, 404, "404"},
-		"another origin":           {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other.example/sse", http.StatusTemporaryRedirect) }, 307, "http://other.example"},
+		"another origin": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.example/sse", http.StatusTemporaryRedirect)
+		}, 307, "http://other.example"},
 		"in circles": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", r.URL.Path)
 			w.WriteHeader(302)
