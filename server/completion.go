@@ -53,14 +53,10 @@ func (s *Server) complete(ctx context.Context, r *Request) *era.Outcome {
 		return invalid(mcp.InvalidParams("%v", err))
 	}
 	owner, known, hidden := s.completed(ctx, r, params.Ref)
-	missing := func() *era.Outcome {
-		return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, short(owner)))
-	}
-	switch {
-	case hidden:
-		return missing()
-	case !known:
-		return s.fallback(ctx, r, missing)
+	if !known || hidden {
+		return s.fallback(ctx, r, hidden, func() *era.Outcome {
+			return unknown(mcp.InvalidParams("completion for an unknown %s: %s", params.Ref.Type, short(owner)))
+		})
 	}
 	var values []string
 	if c, ok := s.completers.Load(completerKey{params.Ref.Type, owner, params.Argument.Name}); ok {

@@ -52,13 +52,12 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) *era.Outcome {
 		return invalid(mcp.InvalidParams("prompts/get needs the name of a prompt"))
 	}
 	name := text(raw)
-	missing := func() *era.Outcome { return unknown(mcp.InvalidParams("unknown prompt: %s", short(name))) }
-	if !s.shows(ctx, r, Prompts, name) {
-		return missing()
-	}
 	p, ok := s.reg.prompts.get(name)
-	if !ok {
-		return s.fallback(ctx, r, missing)
+	hidden := !s.shows(ctx, r, Prompts, name)
+	if !ok || hidden {
+		return s.fallback(ctx, r, hidden, func() *era.Outcome {
+			return unknown(mcp.InvalidParams("unknown prompt: %s", short(name)))
+		})
 	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal

@@ -74,16 +74,20 @@ func (s *Server) vendor(ctx context.Context, r *Request) *era.Outcome {
 	if h := (*s.vendors.Load())[r.Method()]; h != nil {
 		return s.raw(ctx, r, h, missing)
 	}
-	return s.fallback(ctx, r, missing)
+	return s.fallback(ctx, r, false, missing)
 }
 
-// fallback asks the fallback handler, and where it does not know either, gives the answer of otherwise.
-func (s *Server) fallback(ctx context.Context, r *Request, otherwise func() *era.Outcome) *era.Outcome {
+// fallback asks the fallback handler, and where it does not know either, gives the answer of otherwise. What is hidden from
+// the caller it is not asked for, and nothing else is different then.
+func (s *Server) fallback(ctx context.Context, r *Request, hidden bool, otherwise func() *era.Outcome) *era.Outcome {
 	if s.opts.Fallback == nil {
 		return otherwise()
 	}
 	if refusal := checkShape(r); refusal != nil {
 		return refusal
+	}
+	if hidden {
+		return otherwise()
 	}
 	return s.raw(ctx, r, s.opts.Fallback, otherwise)
 }

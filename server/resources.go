@@ -102,13 +102,9 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 		return invalid(mcp.InvalidParams("resources/read needs a uri"))
 	}
 	uri := text(raw)
-	missing := func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) }
 	read, hidden := s.reach(ctx, r, uri)
-	switch {
-	case hidden:
-		return missing()
-	case read == nil:
-		return s.fallback(ctx, r, missing)
+	if read == nil {
+		return s.fallback(ctx, r, hidden, func() *era.Outcome { return unknown(mcp.ResourceNotFound(uri)) })
 	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal

@@ -200,7 +200,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A result over the limit is not sent, also when it comes at the end of a call that asked its client.
+// A result over the limit is not sent, and the error says how large it was.
 func TestMaxResultBytes(t *testing.T) {
 	opts := around(server.MaxResultBytes(200))
 	opts.Logger = slog.New(slog.DiscardHandler)

@@ -118,12 +118,12 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 	if !ok || !jsonrpc.IsString(raw) {
 		return invalid(mcp.InvalidParams("tools/call needs the name of a tool"))
 	}
-	if s.opts.Visible != nil && !s.shows(ctx, r, Tools, text(raw)) {
-		return noTool(r)
-	}
 	entry := s.findTool(raw)
-	if entry == nil {
-		return s.fallback(ctx, r, func() *era.Outcome { return noTool(r) })
+	hidden := s.opts.Visible != nil && !s.shows(ctx, r, Tools, text(raw))
+	if entry == nil || hidden {
+		return s.fallback(ctx, r, hidden, func() *era.Outcome {
+			return unknown(mcp.InvalidParams("unknown tool: %s", short(r.Name())))
+		})
 	}
 	args := r.Arguments()
 	if r.in.Headers != nil && r.in.Codec.Traits().HeaderMirrors {
@@ -145,10 +145,6 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 		return r.answer(appendText(make([]byte, 0, len(out.text)+64), out.text), true, false)
 	}
 	return s.toolResult(r, entry, out.result)
-}
-
-func noTool(r *Request) *era.Outcome {
-	return unknown(mcp.InvalidParams("unknown tool: %s", short(r.Name())))
 }
 
 // findTool looks a tool up by its raw name without making a string of it where it has no escapes.
