@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -15,6 +16,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/demo"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
@@ -122,6 +124,9 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	}
 	for _, s := range g.conf.Servers {
 		g.say.entry(s)
+	}
+	if !slices.ContainsFunc(g.conf.Servers, func(s manager.Server) bool { return !s.Disabled }) {
+		g.say.line("warning: the configuration has no server to connect to, so nothing is served; add one under \"mcpServers\"")
 	}
 	g.set.Start()
 	if !g.conf.RequireAll {

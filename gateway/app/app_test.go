@@ -219,6 +219,14 @@ func TestStopWithStubbornChild(t *testing.T) {
 	r.end(t)
 }
 
+func TestWarnsWhenThereIsNoServer(t *testing.T) {
+	for _, text := range []string{`{}`, `{"mcpServers":{}}`, `{"mcpServers":{"a":{"command":"a","disabled":true}}}`} {
+		r := start(t, read(t, text))
+		r.err.wait(t, "no server to connect to")
+		r.end(t)
+	}
+}
+
 func TestAddressInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

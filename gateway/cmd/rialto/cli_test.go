@@ -134,6 +134,7 @@ var golden = []struct{ file, command string }{
 	{"fail_require_all", "gateway --config FOLDER/all.json --listen 127.0.0.1:0"},
 	{"fail_address", "gateway --listen 192.0.2.1:1"},
 	{"fail_listen", "gateway --listen 8421"},
+	{"fail_listen_port", "gateway --listen 127.0.0.1:http"},
 	{"fail_auth", "tools SITE/auth"},
 	{"fail_auth_json", "tools SITE/auth --json"},
 	{"auth_given", "call SITE/auth echo text=in --header Authorization:Bearer_secret"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 
 	"github.com/rialto-mcp/rialto/gateway/app"
 	"github.com/rialto-mcp/rialto/gateway/config"
@@ -28,8 +29,12 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		if g.Stdio {
 			return usage("--listen and --stdio exclude each other")
 		}
-		if _, _, err := net.SplitHostPort(g.Listen); err != nil {
+		_, port, err := net.SplitHostPort(g.Listen)
+		if err != nil {
 			return usage("--listen %q is not of the form HOST:PORT, such as 127.0.0.1:8421", g.Listen)
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return usage("--listen %q: the port must be a number from 0 to 65535", g.Listen)
 		}
 	}
 	if g.Config != "" {
