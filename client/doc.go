@@ -22,6 +22,11 @@
 // [Client.Raw] and [Client.Start] carry any method as raw JSON, token for token, and [Options.OnRequest] takes whatever the
 // server asks. Relays are built from these.
 //
+// # Middleware
+//
+// [Options.Middleware] stands around every request that is sent once the connection is open: it may add to it, answer by
+// itself, or send it again.
+//
 // # Concurrency
 //
 // A [Client] may be used by many goroutines at once. Each call runs on the goroutine of its caller, progress callbacks

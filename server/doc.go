@@ -26,13 +26,18 @@
 //	vendors     AddMethod (types), Handle (raw JSON), for methods outside the specification or of an extension
 //	relays      Options.Fallback for what nothing registered answers, Options.Catalogue for lists: raw JSON, token for token
 //
+// Around them stand Options.Middleware (every request; [Logging], [Timeout], [RateLimit], [Concurrency], [MaxResultBytes]),
+// Options.Visible (who sees what, in lists and calls alike) and Options.Hooks (sessions).
+//
 // Everything may be added, replaced and removed while the server runs; clients that listen hear of it, once for a change
 // that comes in many parts. All exported functions and methods may be called concurrently.
 //
 // # Way of a request
 //
-// The engine hands a decoded request to dispatch.go, which looks up whom it is for (row 9 of the table of refusals),
-// compares the headers that mirror arguments (10), judges what a retry brings and the parameters (12), runs the handler,
-// and makes an outcome of what it returns; the capability that a question needs (11) is checked when the handler asks.
+// The engine hands a decoded request to dispatch.go, which sends it through the middleware (middleware.go) and looks up
+// whom it is for and whether its sender may see that (filter.go; row 9 of the table of refusals), compares the headers that
+// mirror arguments (10), judges what a retry brings and the parameters (12), runs the handler, and makes an outcome of what
+// it returns; the capability that a question needs (11) is checked when the handler asks. A call whose client was asked on
+// the way is dispatched again, without the middleware.
 // What differs between revisions is asked of the codec's traits.
 package server
