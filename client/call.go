@@ -122,11 +122,7 @@ func (c *Client) post(ctx context.Context, out *era.Outgoing, call engine.CallOp
 			return nil, mcp.Errorf(mcp.CodeCapabilityNotSupported, "%q was not sent: the server does not declare %s", out.Method, missing)
 		}
 	}
-	outcome, err := c.wire.peer.Call(ctx, c.wire.via, out, call)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	return outcome, nil
+	return c.deliver(ctx, out, call)
 }
 
 // levelOf is the log level that rides in a request.

@@ -13,6 +13,10 @@ import (
 // CallTool calls a tool. args is anything whose JSON form is an object; a json.RawMessage is sent as it is, nil as {}. A
 // tool that fails is a result with IsError set, not an error.
 //
+// Over HTTP on the modern era the arguments that the tool declares with x-mcp-header are repeated in headers, as far as the
+// client has seen the tool in a list; an integer beyond ±(2^53-1) among them fails the call here. When the server refuses
+// the headers, the list is read again and the call repeated once.
+//
 // The result is not compared with the tool's output schema.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOptions) (*mcp.CallToolResult, error) {
 	params, err := toolParams(name, args)

@@ -27,6 +27,7 @@ type Client struct {
 	codec    era.Codec
 	greeting *era.Greeting
 	verdict  Verdict
+	mirrors  *mirrors // nil where no headers repeat arguments
 
 	level   atomic.Value // mcp.Level asked for
 	watches watches

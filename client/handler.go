@@ -99,7 +99,10 @@ func (h handler) Notice(ctx context.Context, n *era.Notice, _ transport.Exchange
 		c.opts.OnNotification(ctx, n.Method, n.Params)
 	}
 	switch n.Method {
-	case mcp.NotifyToolsChanged, mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged:
+	case mcp.NotifyToolsChanged:
+		c.mirrors.stale()
+		c.watches.signal(n.Method)
+	case mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged:
 		c.watches.signal(n.Method)
 	case mcp.NotifyMessage:
 		c.logged(n.Params)

@@ -150,6 +150,9 @@ func (c *Client) listenOnce(ctx context.Context, filter mcp.SubscriptionFilter, 
 
 // catchUp calls everybody, since changes may have passed unheard.
 func (c *Client) catchUp(filter mcp.SubscriptionFilter) {
+	if filter.ToolsListChanged {
+		c.mirrors.stale()
+	}
 	for method, on := range map[string]bool{
 		mcp.NotifyToolsChanged:     filter.ToolsListChanged,
 		mcp.NotifyPromptsChanged:   filter.PromptsListChanged,

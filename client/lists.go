@@ -16,7 +16,8 @@ import (
 // Options.StrictCapabilities is set.
 //
 // An entry that cannot be read is left out and reported to Options.OnError. A tool whose input schema is no object is kept
-// without one, and reported.
+// without one, and reported. Over HTTP on the modern era a tool whose x-mcp-header declarations are invalid is left out and
+// reported.
 func (c *Client) ListTools(ctx context.Context, cursor *mcp.Cursor, opts ...CallOptions) (*mcp.ListToolsResult, error) {
 	return tools.page(ctx, c, cursor, first(opts))
 }
@@ -141,6 +142,9 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 			c.opts.OnError(c.named("tool %q has no input schema that is an object, got %.60s; it is taken to have no parameters", tool.Name, tool.InputSchema))
 			tool.InputSchema = nil
 		}
+	}
+	if page, ok := any(result).(*mcp.ListToolsResult); ok && c.mirrors != nil {
+		page.Tools = c.withoutWrong(page.Tools)
 	}
 	return nil
 }

@@ -264,6 +264,9 @@ func (o *opener) settle(ctx context.Context, revision string, greeting *era.Gree
 	c.codec, _ = c.set.Codec(revision)
 	c.greeting = greeting
 	c.wire.peer.SetCodec(c.codec)
+	if c.wire.http && c.codec.Traits().HeaderMirrors {
+		c.mirrors = &mirrors{}
+	}
 	switch stored, ok := verdict.Store(time.Now()); {
 	case c.opts.Verdict != nil:
 		c.verdict = *c.opts.Verdict

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/schema"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -36,6 +37,11 @@ type RawOptions struct {
 	// the handshake has said both, and they are left out.
 	ClientInfo         json.RawMessage
 	ClientCapabilities json.RawMessage
+
+	// Tool is the definition of the tool that a tools/call names, in the form of tools/list. Over HTTP on the modern era its
+	// x-mcp-header declarations then say which arguments headers repeat, and the list is not read again when the server
+	// refuses them. Nil means what the client has seen in lists; see [Client.CallTool].
+	Tool json.RawMessage
 
 	// Tag is found again in the IncomingRequest of what the server asks on behalf of this call.
 	Tag any
@@ -81,6 +87,9 @@ func (c *Client) Raw(ctx context.Context, method string, params json.RawMessage,
 type rawCall struct {
 	tag    any
 	stream *Stream
+
+	declared []schema.HeaderParam // by the tool's definition, where that was given
+	given    bool
 }
 
 func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*era.Outgoing, engine.CallOptions, error) {
@@ -102,9 +111,15 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 		}
 		out.Meta = meta.Close()
 	}
+	own := &rawCall{tag: o.Tag, given: o.Tool != nil}
+	if own.given && c.mirrors != nil {
+		if own.declared, err = declares(o.Tool); err != nil {
+			return nil, engine.CallOptions{}, err
+		}
+	}
 	return out, engine.CallOptions{
 		Timeout: pick(o.Timeout, c.opts.CallTimeout), Total: pick(o.Total, c.opts.TotalTimeout),
-		ResetOnProgress: o.ResetOnProgress, Headers: headers, Tag: &rawCall{tag: o.Tag},
+		ResetOnProgress: o.ResetOnProgress, Headers: headers, Tag: own,
 	}, nil
 }
 

@@ -55,7 +55,9 @@ func (c *Client) Start(ctx context.Context, method string, params json.RawMessag
 	}
 	_, call.WantProgress = tokenOf(params)
 	call.OnNotice = s.notice
-	call.Tag = &rawCall{tag: o.Tag, stream: s}
+	if own, ok := call.Tag.(*rawCall); ok {
+		own.stream = s
+	}
 	if row, _ := c.codec.Look(method, false, era.ServerSide); row != nil && row.Long {
 		call.Timeout, call.Total = pick(o.Timeout, 0), pick(o.Total, 0) // a listen lasts
 	}

@@ -74,6 +74,10 @@ func (s *Server) failure(r *Request, err error) *era.Outcome {
 	if errors.As(err, &ask) {
 		return s.ask(r, ask)
 	}
+	var refused *era.Refusal // of Mirrors.Check: its row gives the HTTP status
+	if errors.As(err, &refused) {
+		return refused.Outcome()
+	}
 	var own *mcp.Error
 	if errors.As(err, &own) && !own.Code.IsLocal() {
 		if cause := own.Unwrap(); cause != nil {

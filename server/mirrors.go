@@ -10,15 +10,40 @@ import (
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/internal/schema"
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
+
+// Mirrors are the arguments of a tool that HTTP headers repeat, by the x-mcp-header declarations of its input schema. The
+// server knows them of the tools that are registered; a [RawHandler] that answers for the tools of a [Catalogue] checks
+// them by itself. Nil means none. It may be used concurrently.
+type Mirrors struct{ declared []schema.HeaderParam }
+
+// NewMirrors reads the declarations of an input schema. It answers nil when there are none, and fails when one is invalid.
+func NewMirrors(inputSchema json.RawMessage) (*Mirrors, error) {
+	declared, err := schema.HeaderParams(inputSchema)
+	if err != nil || len(declared) == 0 {
+		return nil, err
+	}
+	return &Mirrors{declared}, nil
+}
+
+// Check compares the Mcp-Param headers of a tools/call with its arguments. The error is for the handler to return as it is:
+// the client gets -32020 with the HTTP status 400. Off HTTP and on the legacy era there is nothing to compare.
+func (m *Mirrors) Check(req *Request) error {
+	if m == nil || req.in.Headers == nil || !req.in.Codec.Traits().HeaderMirrors {
+		return nil
+	}
+	if err := checkMirrors(req.in.Headers, m.declared, req.Arguments()); err != nil {
+		return era.Refuse(era.RowParamHeader, err)
+	}
+	return nil
+}
 
 // checkMirrors compares the Mcp-Param headers of a call with the arguments they mirror. Spec 2026-07-28,
 // basic/transports/streamable-http, "Custom Headers".
 func checkMirrors(h era.Headers, declared []schema.HeaderParam, args json.RawMessage) *mcp.Error {
 	for _, d := range declared {
-		value, ok := at(args, d.Path)
+		value, ok := d.In(args)
 		if !ok || string(value) == "null" || value[0] == '{' || value[0] == '[' {
 			continue // without a value there is nothing to mirror; a wrong type is the schema's to refuse
 		}
@@ -36,21 +61,6 @@ func checkMirrors(h era.Headers, declared []schema.HeaderParam, args json.RawMes
 		}
 	}
 	return nil
-}
-
-// at follows a path of property names.
-func at(value json.RawMessage, path []string) (json.RawMessage, bool) {
-	for _, name := range path {
-		if len(value) == 0 || value[0] != '{' {
-			return nil, false
-		}
-		next, ok := jsonrpc.Member(value, name)
-		if !ok {
-			return nil, false
-		}
-		value = next
-	}
-	return value, true
 }
 
 var plainDecimal = regexp.MustCompile(`^-?\d+(\.\d+)?$`)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // HeaderParam is one x-mcp-header declaration of an input schema: the argument at Path is mirrored in the header
@@ -16,6 +18,21 @@ type HeaderParam struct {
 	Name string
 	// Type is "string", "integer" or "boolean".
 	Type string
+}
+
+// In finds the argument of a declaration among the arguments of a call, an object; false when it is not there.
+func (p HeaderParam) In(args json.RawMessage) (json.RawMessage, bool) {
+	for _, name := range p.Path {
+		if !jsonrpc.IsObject(args) {
+			return nil, false
+		}
+		next, ok := jsonrpc.Member(args, name)
+		if !ok {
+			return nil, false
+		}
+		args = next
+	}
+	return args, len(args) > 0
 }
 
 const headerKeyword = "x-mcp-header"
