@@ -179,6 +179,67 @@ func Example_ask() {
 	// wrapped: {"colour":"red"}
 }
 
+// askFor asks for one line of text.
+func askFor(field string) *mcp.InputRequired {
+	form := `{"type":"object","properties":{"` + field + `":{"type":"string","minLength":1}},"required":["` + field + `"]}`
+	return mcp.NeedInput().Elicit(field, mcp.ElicitFormParams{Message: "Which " + field + "?", RequestedSchema: json.RawMessage(form)})
+}
+
+// A handler that asks twice keeps the first answer in the state. The clients here are of one era each.
+func Example_askTwice() {
+	s := newShop(server.Options{})
+	// [state]
+	server.AddTool(s, mcp.Tool{Name: "engrave"}, func(_ context.Context, req *server.Request, _ struct{}) (string, error) {
+		name, err := req.InputResponses().Elicit("name")
+		if err != nil {
+			return "", err
+		}
+		font, err := req.InputResponses().Elicit("font")
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case name != nil && !name.Accepted(), font != nil && !font.Accepted():
+			return "nothing engraved", nil
+		case font != nil: // the third run
+			return req.State() + " in " + string(font.Content), nil
+		case name != nil: // the second
+			return "", askFor("font").WithState(string(name.Content))
+		}
+		return "", askFor("name")
+	})
+	// [end]
+	answer := json.RawMessage(`{"action":"accept","content":{"name":"Ada","font":"Serif"}}`)
+	can := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &mcp.Capability{}}}
+
+	c, done := connect(s, client.Options{Mode: client.Legacy, Capabilities: can,
+		OnRequest: func(context.Context, *client.IncomingRequest) (json.RawMessage, error) { return answer, nil }})
+	defer done()
+	result, err := c.CallTool(context.Background(), "engrave", nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("legacy:", result.Text())
+
+	c, done = connect(s, client.Options{Mode: client.Modern, Capabilities: can})
+	defer done()
+	o := client.CallOptions{ManualInput: true}
+	for range 3 {
+		result, err = c.CallTool(context.Background(), "engrave", nil, o)
+		var asked *mcp.InputRequired
+		if errors.As(err, &asked) {
+			o.RequestState, o.InputResponses = asked.State, mcp.InputResponses{asked.Requests.Keys()[0]: answer}
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("modern:", result.Text())
+	// Output:
+	// legacy: {"name":"Ada","font":"Serif"} in {"name":"Ada","font":"Serif"}
+	// modern: {"name":"Ada","font":"Serif"} in {"name":"Ada","font":"Serif"}
+}
+
 // Tools come and go while the server runs.
 func Example_registry() {
 	s := newShop(server.Options{})
