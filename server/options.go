@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
 )
 
 // Options configures a Server. The zero value is ready to use.
@@ -147,6 +148,14 @@ type HTTPOptions struct {
 
 	// JSONOnly never answers with an event stream. Progress and logs are dropped then.
 	JSONOnly bool
+
+	// EventLog keeps the newest events of the streams of legacy sessions, so that a client whose connection was cut goes on
+	// after the last event it has seen. Nil means a log in memory, of each session 1,000 events or 4 MiB and 256 MiB of all
+	// together. A log that is given is not closed by the server.
+	EventLog state.EventLog
+
+	// NoResume keeps no events: what was on its way when a connection is cut is lost, and Request.CloseStream does nothing.
+	NoResume bool
 
 	// MaxBodyBytes bounds one request body. Zero means 10 MiB; negative means no bound.
 	MaxBodyBytes int64

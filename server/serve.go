@@ -31,6 +31,7 @@ func (o HTTPOptions) binding() streamhttp.Options {
 		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
 		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
 		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout, NoHijack: o.NoHijack,
+		EventLog: o.EventLog, NoResume: o.NoResume,
 	}
 }
 

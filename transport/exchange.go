@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -105,6 +106,13 @@ type Parker interface {
 	// reached any more. Afterwards Send and Answer work as before, and their contexts are the caller's own. It answers
 	// false where the wire cannot do it: the receiver then holds the exchange until ctx ends.
 	Park(gone func()) bool
+}
+
+// Pauser is an Exchange whose connection can end before the answer, which then comes on another one.
+type Pauser interface {
+	// Pause ends the connection and tells the client to come back for the rest after retry, or when it likes where that is
+	// not positive. It answers false where the client or the wire does not know that: nothing changes then.
+	Pause(retry time.Duration) bool
 }
 
 // Inline marks an exchange of a reader that lets a request run on its own goroutine. Waking another goroutine for each short

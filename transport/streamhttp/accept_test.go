@@ -69,7 +69,7 @@ func TestForms(t *testing.T) {
 		{"", "echo", 200, typeJSON, []string{"hello"}},
 		{"application/json", "progress", 200, typeJSON, []string{"no stream"}},
 		{"application/json", "ask", 200, typeJSON, []string{"no stream"}},
-		{"text/event-stream", "echo", 200, typeEvents, []string{"event: message\ndata: {", "hello"}},
+		{"text/event-stream", "echo", 200, typeEvents, []string{"event: message\nid: ", "\ndata: {", "hello"}},
 		{"text/event-stream", "progress", 200, typeEvents, []string{"sent: <nil>"}},
 		{"text/event-stream", "unknown", 200, typeEvents, []string{"-32602"}},
 		{"image/png", "echo", 406, "text/plain; charset=utf-8", nil},

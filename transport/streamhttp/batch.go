@@ -32,14 +32,14 @@ var _ transport.Exchange = (*element)(nil)
 func (x *element) Send(ctx context.Context, frame []byte) error { return x.batch.send(ctx, frame) }
 
 // Answer adds an answer to the array. It has no status of its own.
-func (x *element) Answer(_ context.Context, frame []byte, _ int, _ int64) error {
-	return x.batch.add(frame)
+func (x *element) Answer(ctx context.Context, frame []byte, _ int, _ int64) error {
+	return x.batch.add(ctx, frame)
 }
 
 // Drop leaves the element without an answer.
 func (x *element) Drop() {
 	if x.message.Kind() == jsonrpc.KindRequest {
-		x.batch.h.report(x.batch.add(nil))
+		x.batch.h.report(x.batch.add(context.Background(), nil))
 	}
 }
 
@@ -64,7 +64,7 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 		return
 	}
 	b := &batch{done: make(chan struct{})}
-	b.h, b.w, b.r, b.takes = h, w, r, takes
+	b.h, b.w, b.r, b.takes, b.resumes = h, w, r, takes, keeper(from.session)
 	for _, m := range messages {
 		if m.Kind() == jsonrpc.KindRequest {
 			b.left++
@@ -98,7 +98,7 @@ func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec)
 }
 
 // add takes one answer, or nil for a request that gets none, and answers the array with the last.
-func (b *batch) add(frame []byte) error {
+func (b *batch) add(ctx context.Context, frame []byte) error {
 	b.gather.Lock()
 	defer b.gather.Unlock()
 	if frame != nil {
@@ -116,7 +116,7 @@ func (b *batch) add(frame []byte) error {
 		b.accepted()
 		return nil
 	}
-	return b.answer(append(b.out, ']'), http.StatusOK, true)
+	return b.answer(ctx, append(b.out, ']'), http.StatusOK, true)
 }
 
 // accepted answers an array all of whose requests were cancelled.

@@ -34,7 +34,10 @@ func TestBatch(t *testing.T) {
 				t.Errorf("got %d %q %s", a.status, a.header, a.body)
 			}
 			var answers []json.RawMessage
-			text := strings.TrimPrefix(a.body, "event: message\ndata: ")
+			text := a.body
+			if c.media == typeEvents {
+				text = readEvents(strings.NewReader(text)).next()
+			}
 			if err := json.Unmarshal([]byte(text), &answers); len(answers) != c.answers || c.answers > 0 && err != nil {
 				t.Errorf("got %s, %v", a.body, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -65,14 +66,15 @@ type exchange struct {
 var (
 	_ transport.Exchange = (*exchange)(nil)
 	_ transport.Parker   = (*exchange)(nil)
+	_ transport.Pauser   = (*exchange)(nil)
 )
 
 // Send puts a message ahead of the answer, which makes the response an event stream.
 func (x *exchange) Send(ctx context.Context, frame []byte) error { return x.send(ctx, frame) }
 
 // Answer ends the response.
-func (x *exchange) Answer(_ context.Context, frame []byte, row int, code int64) error {
-	return x.answer(frame, status(x.codec.Traits(), row, code), code == 0)
+func (x *exchange) Answer(ctx context.Context, frame []byte, row int, code int64) error {
+	return x.answer(ctx, frame, status(x.codec.Traits(), row, code), code == 0)
 }
 
 // Drop ends the response without an answer. A client whose call is dropped because the server stops is told so: it waits
@@ -81,7 +83,7 @@ func (x *exchange) Drop() {
 	if x.h.isClosed() {
 		err := stopping()
 		frame := jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
-		_ = x.answer(frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
+		_ = x.answer(context.Background(), frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
 	}
 	x.drop()
 }
@@ -96,3 +98,6 @@ func (x *exchange) Park(gone func()) bool {
 	s.onGone(gone)
 	return true
 }
+
+// Pause ends the connection before the answer.
+func (x *exchange) Pause(retry time.Duration) bool { return x.closeStream(retry) }

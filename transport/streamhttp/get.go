@@ -1,7 +1,6 @@
 package streamhttp
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
@@ -32,7 +31,8 @@ func (h *Handler) named(w http.ResponseWriter, r *http.Request) *session {
 	return o.session
 }
 
-// get opens a stream for what belongs to no call. The newest of a session gets it.
+// get opens a stream for what belongs to no call, of which the newest of a session gets it, or goes on with a stream of the
+// session that was cut.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if accepted(r.Header["Accept"])&eventsBody == 0 {
 		plain(w, http.StatusNotAcceptable, "this is an event stream; name text/event-stream in Accept")
@@ -42,30 +42,12 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		return
 	}
-	if !s.reserve() {
-		plain(w, http.StatusConflict, errStreams.Error())
+	if after := r.Header.Get(headerLastEvent); after != "" && s.kept() {
+		h.resume(w, r, s, after)
 		return
 	}
-	var to *stream
-	_, err := h.streams.begin(w, r, true, nil, func(one *stream) error {
-		to = one
-		return s.attach(one)
-	})
-	if err != nil {
-		s.detach(to)
-		if errors.Is(err, transport.ErrClosed) {
-			unknownSession(w) // it has ended meanwhile
-			return
-		}
-		h.opts.OnError(err)
-		return
-	}
-	if to.conn != nil {
-		to.onGone(func() { s.detach(to) })
-		return
-	}
-	defer s.detach(to)
-	to.hold(r)
+	l := s.newLine(getLine)
+	h.carry(w, r, l, func() ([]byte, error) { return l.prime(0), nil })
 }
 
 // hold waits until a stream that writes through net/http is over.

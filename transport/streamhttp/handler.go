@@ -14,6 +14,7 @@ import (
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -23,7 +24,9 @@ type Handler struct {
 	set      *negotiate.Set
 	opts     Options
 	guard    *Guard
-	methods  []string // that are answered, for Allow
+	methods  []string         // that are answered, for Allow
+	log      state.EventLog   // nil where streams are not resumed
+	ownLog   *state.MemoryLog // nil where the log is the user's, or none
 	sessions sessions
 	streams  streams
 	bodies   Bodies
@@ -48,10 +51,23 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 		}
 		h.methods = append(h.methods, http.MethodDelete)
 	}
+	h.keepEvents()
 	h.sessions.byID, h.sessions.epoch = make(map[string]*session), time.Now()
 	h.streams.init(opts.KeepAlive, opts.WriteTimeout, opts.NoHijack, opts.OnError)
 	h.bodies = Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError}
 	return h
+}
+
+// keepEvents sets the log of the sessions' events.
+func (h *Handler) keepEvents() {
+	switch {
+	case h.opts.NoResume || !h.sessionful():
+	case h.opts.EventLog != nil:
+		h.log = h.opts.EventLog
+	default:
+		h.ownLog = state.NewMemoryLog(state.LogLimits{})
+		h.log = h.ownLog
+	}
 }
 
 // sessionful tells whether legacy clients get sessions.
@@ -150,6 +166,9 @@ func (h *Handler) Close() error {
 	}
 	wg.Wait()
 	h.streams.wait()
+	if h.ownLog != nil {
+		return h.ownLog.Close()
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
 )
 
 // Options configures a Handler. The zero value is ready to use.
@@ -34,6 +35,14 @@ type Options struct {
 	// NoHijack keeps idle streams on net/http's own goroutines, so that access logs see them end. It costs about six times
 	// the memory for each open stream.
 	NoHijack bool
+
+	// EventLog keeps the newest events of the streams of legacy sessions, so that a client whose connection was cut goes on
+	// after the last event it has seen. Nil means a log in memory with the limits of state.LogLimits, for this handler
+	// alone. It is used concurrently; Close does not close it.
+	EventLog state.EventLog
+
+	// NoResume keeps no events: what was on its way when a connection is cut is lost, and no stream is closed early.
+	NoResume bool
 
 	MaxBodyBytes int64         // one request body; 0 means 10 MiB, negative no bound
 	MaxBatch     int           // messages in one array; 0 means jsonrpc.MaxBatch, negative no bound

@@ -130,6 +130,9 @@ func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
 		x.long = true
 		ctx, x.cancel = context.WithCancel(ctx)
 	}
+	if opening == nil { // before its answer a session cannot be named, nor a stream of it be gone on with
+		x.resumes = keeper(x.session)
+	}
 	defer x.leave() // also when the receiver panics: nothing may touch w afterwards
 	x.begin()
 	h.recv.Receive(ctx, x)

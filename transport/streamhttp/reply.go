@@ -16,6 +16,7 @@ type reply struct {
 	h       *Handler
 	long    bool               // a request that stays open by design: its stream takes the connection over
 	opening *session           // that begins with this answer
+	resumes *session           // that keeps the events of the stream, so that it outlives the connection; else nil
 	cancel  context.CancelFunc // of a long request; ends what holds it once it has been answered
 
 	mu     sync.Mutex
@@ -25,6 +26,7 @@ type reply struct {
 	over   bool
 	parked bool
 	stream *stream
+	line   *line // of the stream, where its events are kept
 	alarm  *alarm
 }
 
@@ -50,27 +52,49 @@ func (p *reply) upgrade() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.alarm = nil // it has rung
-	if p.over || p.stream != nil {
+	if p.over || p.stream != nil || p.lost() {
 		return
 	}
-	if err := p.open(); err != nil {
+	if err := p.open(0); err != nil {
 		p.h.opts.OnError(err)
 	}
 }
 
-// open makes the response a stream; p.mu is held.
-func (p *reply) open() error {
+// open makes the response a stream; p.mu is held. retry is how long a client that loses it is told to wait, where its
+// revision is told and it is positive.
+func (p *reply) open(retry time.Duration) error {
 	p.quiet()
 	p.name()
-	s, err := p.h.streams.begin(p.w, p.r, p.long, nil, nil)
+	var err error
+	if p.resumes != nil {
+		err = p.openLine(retry)
+	} else {
+		p.stream, err = p.h.streams.begin(p.w, p.r, p.long, nil, nil)
+	}
 	if err != nil {
 		p.finished() // the head may be out already: nothing else can be answered
 		return err
 	}
 	if p.cancel != nil {
-		s.onGone(p.cancel)
+		p.stream.onGone(p.cancel)
 	}
-	p.stream = s
+	return nil
+}
+
+// openLine makes the response the first connection of a line of the session; p.mu is held.
+func (p *reply) openLine(retry time.Duration) (err error) {
+	l := p.resumes.newLine(callLine)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.stream, err = p.h.streams.begin(p.w, p.r, false, l.prime(retry), func(*stream) error {
+		p.resumes.beginCall(l)
+		return nil
+	}); err != nil {
+		p.resumes.forgetCall(l)
+		return err
+	}
+	l.to.Store(p.stream)
+	p.line = l
 	return nil
 }
 
@@ -82,27 +106,49 @@ func (p *reply) quiet() {
 	}
 }
 
-func (p *reply) send(_ context.Context, frame []byte) error {
+func (p *reply) send(ctx context.Context, frame []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.over:
 		return transport.ErrClosed
+	case p.line != nil:
+		return p.line.send(ctx, frame)
 	case p.takes == jsonBody, p.lost():
 		return transport.ErrUndeliverable
 	case p.stream == nil:
-		if err := p.open(); err != nil {
+		if err := p.open(0); err != nil {
 			return errors.Join(transport.ErrUndeliverable, err)
 		}
 	}
+	if p.line != nil {
+		return p.line.send(ctx, frame)
+	}
 	return p.stream.event(frame)
+}
+
+// closeStream ends the connection and lets the call go on: the client comes back for what it has not seen. It tells
+// whether it has ended.
+func (p *reply) closeStream(retry time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.resumes == nil || !p.resumes.codec.Traits().PrimesStreams || p.takes&eventsBody == 0 {
+		return false
+	}
+	if p.stream == nil {
+		if p.lost() || p.open(retry) != nil {
+			return false
+		}
+		retry = 0 // told already
+	}
+	return p.line != nil && p.line.given.Load() && p.line.pauseFor(retry)
 }
 
 // lost tells whether the connection is known to have gone; p.mu is held. A connection taken over tells so by itself.
 func (p *reply) lost() bool { return p.r != nil && !p.long && p.r.Context().Err() != nil }
 
 // answer ends the response; good says that the frame is a result.
-func (p *reply) answer(frame []byte, code int, good bool) error {
+func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -113,11 +159,14 @@ func (p *reply) answer(frame []byte, code int, good bool) error {
 		p.opening = nil
 	}
 	if p.stream == nil && p.takes == eventsBody && code == http.StatusOK {
-		if err := p.open(); err != nil {
+		if err := p.open(0); err != nil {
 			return err
 		}
 	}
-	if p.stream != nil {
+	switch {
+	case p.line != nil:
+		return p.line.finish(ctx, frame)
+	case p.stream != nil:
 		return p.stream.event(frame)
 	}
 	p.name()
@@ -156,6 +205,9 @@ func (p *reply) drop() {
 func (p *reply) finished() {
 	p.over = true
 	p.quiet()
+	if p.line != nil {
+		_ = p.line.finish(context.Background(), nil) // fails with a frame only
+	}
 	if p.stream != nil {
 		p.stream.end()
 	}

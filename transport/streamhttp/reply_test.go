@@ -126,7 +126,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func TestKeepAliveOnEveryStream(t *testing.T) {
 	for name, opts := range carriers {
 		t.Run(name, func(t *testing.T) {
-			opts.KeepAlive = 10 * time.Millisecond
+			opts.KeepAlive, opts.NoResume = 10*time.Millisecond, true
 			w := newWorld(t, opts)
 			session := w.open(t)
 			resp := w.start(t.Context(), t, "GET", "", session)

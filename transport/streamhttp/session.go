@@ -24,23 +24,34 @@ type session struct {
 	peer   transport.Peer
 	used   atomic.Int64 // time of the last use, as of h.sessions.now
 
-	mu      sync.Mutex
-	live    bool // in the table
-	ended   bool
-	timer   *time.Timer
-	streams []*stream // open GET streams, the newest last
-	places  int       // taken by streams that are open or being opened
+	over atomic.Bool // set with ended, for who stores events
+
+	mu     sync.Mutex
+	live   bool // in the table
+	ended  bool
+	timer  *time.Timer
+	lines  []*line          // GET streams that are open, the newest last, and at most one whose client may come back
+	calls  map[string]*line // of calls that run and have a stream, by name; nil while there are none
+	places int              // taken by GET streams that are open or being opened, those of calls included
 }
 
 var _ transport.Outlet = (*session)(nil)
 
-// Send delivers a message that belongs to no call: on one stream, the newest that works.
-func (s *session) Send(_ context.Context, frame []byte) error {
+// Send delivers a message that belongs to no call: on one stream, the newest that works. Where none is open it waits in the
+// log for the client of the one that was there last.
+func (s *session) Send(ctx context.Context, frame []byte) error {
 	s.mu.Lock()
-	open := slices.Clone(s.streams)
+	order := make([]*line, 0, len(s.lines))
+	for _, open := range []bool{false, true} {
+		for _, l := range s.lines {
+			if l.open == open {
+				order = append(order, l)
+			}
+		}
+	}
 	s.mu.Unlock()
-	for _, to := range slices.Backward(open) {
-		if to.event(frame) == nil {
+	for _, l := range slices.Backward(order) {
+		if l.send(ctx, frame) == nil {
 			return nil
 		}
 	}
@@ -61,24 +72,101 @@ func (s *session) reserve() bool {
 	return true
 }
 
-// attach makes a stream the one that gets the messages of no call.
-func (s *session) attach(to *stream) error {
+// attach makes a GET stream the one that gets the messages of no call. Streams of calls get none.
+func (s *session) attach(l *line) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return transport.ErrClosed
 	}
-	s.streams = append(s.streams, to)
+	if !l.ofCall() {
+		l.open = true
+		s.lines = append(s.without(l), l)
+	}
 	return nil
 }
 
-// detach gives back the place of a stream that has ended, or of nil for one that never was.
-func (s *session) detach(from *stream) {
+// giveBack gives back a place that nothing came of.
+func (s *session) giveBack() {
+	s.mu.Lock()
+	s.places--
+	s.mu.Unlock()
+}
+
+// detach gives back the place of a connection that has ended, or of nil for one that never was.
+func (s *session) detach(l *line, from *stream) {
+	l.leave(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.places--
-	s.streams = slices.DeleteFunc(s.streams, func(one *stream) bool { return one == from })
 	s.touch()
+}
+
+// left notes that a line has no connection any more. Of those whose clients may come back the last one is kept, to get what
+// has no other way: any other begins anew from the log.
+func (s *session) left(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.open = false
+	if s.ended || !slices.Contains(s.lines, l) {
+		return
+	}
+	s.lines = slices.DeleteFunc(s.lines, func(one *line) bool { return !one.open && (one != l || !one.given.Load()) })
+}
+
+// without is the lines but one; s.mu is held.
+func (s *session) without(l *line) []*line {
+	return slices.DeleteFunc(s.lines, func(one *line) bool { return one == l })
+}
+
+// lineOf returns the line of a name in the log: that of a call which runs, one that is over, or a GET stream.
+func (s *session) lineOf(name string) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.calls[name]; l != nil {
+		return l
+	}
+	for _, l := range s.lines {
+		if l.name == name {
+			return l
+		}
+	}
+	l := &line{s: s, name: name}
+	l.over = l.ofCall()
+	if !l.over && !s.ended {
+		s.lines = append([]*line{l}, s.lines...) // so that two that come back for it at once find the same
+	}
+	return l
+}
+
+// beginCall makes the line of a call one that can be found.
+func (s *session) beginCall(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls == nil {
+		s.calls = make(map[string]*line)
+	}
+	s.calls[l.name] = l
+}
+
+func (s *session) forgetCall(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, l.name)
+	if len(s.calls) == 0 {
+		s.calls = nil
+	}
+}
+
+// dropLog forgets the events of a session that has ended.
+func (s *session) dropLog() {
+	if !s.kept() {
+		return
+	}
+	const patience = 5 * time.Second // for a log that is not in this process
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s.h.report(s.h.log.Drop(ctx, s.id))
 }
 
 // touch notes a use.
@@ -114,18 +202,21 @@ func (s *session) expire() {
 
 var errIdle = errors.New("the session was not used for too long")
 
-// end takes the session out of the table, closes its streams and its peer, and returns when what ran for it has ended.
+// end takes the session out of the table, closes its streams and its peer, and returns when what ran for it has ended. Its
+// events go last: what ends may still have something to say.
 func (s *session) end(why error) {
 	s.mu.Lock()
-	open := s.streams
-	s.ended, s.streams = true, nil
+	lines := s.lines
+	s.ended, s.lines = true, nil
+	s.over.Store(true)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
 	s.mu.Unlock()
 	s.h.sessions.remove(s)
-	for _, one := range open {
-		one.close()
+	for _, l := range lines {
+		l.shut()
 	}
 	s.peer.Close(why)
+	s.dropLog()
 }

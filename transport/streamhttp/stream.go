@@ -17,6 +17,9 @@ import (
 type stream struct {
 	of   *streams
 	conn net.Conn // taken over from net/http; nil while it writes through w
+	held bool     // its handler waits for its end, where the connection was not taken over; else it runs a call
+
+	chunked bool // net/http writes the body in chunks
 
 	mu     sync.Mutex
 	w      http.ResponseWriter
@@ -34,7 +37,7 @@ func (l *streams) begin(w http.ResponseWriter, r *http.Request, long bool, first
 	header["Content-Type"] = eventsType
 	header["Cache-Control"] = noCache
 	header["X-Accel-Buffering"] = noBuffer
-	s := &stream{of: l, w: w}
+	s := &stream{of: l, w: w, held: long, chunked: r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1)}
 	s.mu.Lock() // nothing goes out before the head
 	err := l.add(s)
 	if err == nil && attach != nil {
@@ -98,10 +101,13 @@ func (s *stream) watch() {
 }
 
 // event writes one message.
-func (s *stream) event(frame []byte) error {
+func (s *stream) event(frame []byte) error { return s.eventAs("", frame) }
+
+// eventAs writes one message with its id, or without one where that is "".
+func (s *stream) eventAs(id string, frame []byte) error {
 	buf := buffers.Get().(*[]byte)
 	defer giveBack(buf)
-	*buf = sse.AppendEvent((*buf)[:0], sse.Event{Name: sse.DefaultName, Data: frame})
+	*buf = sse.AppendEvent((*buf)[:0], sse.Event{Name: sse.DefaultName, ID: id, HasID: id != "", Data: frame})
 	return s.write(*buf, s.of.writeTimeout)
 }
 
@@ -162,6 +168,13 @@ func (s *stream) breakOff() {
 	}
 	if err := s.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		s.of.onError(err)
+	}
+}
+
+// unblock ends a write that waits for the client, where the connection was taken over. Elsewhere a write has its time.
+func (s *stream) unblock() {
+	if s.conn != nil {
+		s.breakOff()
 	}
 }
 

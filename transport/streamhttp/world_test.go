@@ -239,10 +239,10 @@ type events struct{ lines *bufio.Scanner }
 
 func readEvents(body io.Reader) *events { return &events{bufio.NewScanner(body)} }
 
-// next returns the data of the next event, or "" at the end of the stream.
+// next returns the data of the next event that has any, or "" at the end of the stream.
 func (e *events) next() string {
 	for e.lines.Scan() {
-		if data, ok := strings.CutPrefix(e.lines.Text(), "data: "); ok {
+		if data, ok := strings.CutPrefix(e.lines.Text(), "data: "); ok && data != "" {
 			return data
 		}
 	}
