@@ -212,9 +212,9 @@ func TestVisibleByCaller(t *testing.T) {
 	}
 }
 
-// C-079: a filter holds at the time of a call, also for a tool that came under a new name after the last list, and for one
-// that was never listed. Seen to fail with the check in callTool taken out.
-func TestVisibleAfterRename(t *testing.T) {
+// A filter holds at the time of a call, also for a tool that came under a new name after the last list, and for one that
+// was never listed. Seen to fail with the check in callTool taken out.
+func TestC079VisibleAfterRename(t *testing.T) {
 	allowed := []string{"look"}
 	s := newServer(server.Options{Visible: func(_ context.Context, _ server.Caller, _ server.ListKind, name string) bool {
 		return slices.Contains(allowed, name)
@@ -232,8 +232,8 @@ func TestVisibleAfterRename(t *testing.T) {
 	}
 }
 
-// C-077: a list that is asked for announces nothing, whatever its caller sees of it.
-func TestListsAnnounceNothing(t *testing.T) {
+// A list that is asked for announces nothing, whatever its caller sees of it.
+func TestC077ListsAnnounceNothing(t *testing.T) {
 	s := visibly(t, server.Options{})
 	for _, revision := range bothEras {
 		w := dial(t, s, revision)

@@ -31,7 +31,8 @@ type Call func(ctx context.Context, req *Request) (*Result, error)
 //	}
 type Middleware func(next Call) Call
 
-// Result is what a request is answered with when that is no error. It is read-only.
+// Result is what a request is answered with when that is no error. It is read-only and belongs to that one request: what is
+// to be kept is its JSON.
 type Result struct {
 	out    era.Outcome
 	method string
@@ -53,11 +54,19 @@ func (r *Result) With(result json.RawMessage) *Result {
 	return &edited
 }
 
-// JSON returns the result's object as it is kept, nil for questions and for an open stream. It is neutral, but a page of a
-// list has the members of the client's revision already. It must not be changed.
-func (r *Result) JSON() json.RawMessage { return r.out.Result }
+// stamps are the members that a page of a list has from its encoding, whatever the revision.
+var stamps = []string{"resultType", "ttlMs", "cacheScope", "_meta"}
 
-// Size returns the bytes of JSON, those of questions included.
+// JSON returns the result's object, without the members that only one era has; nil for questions and for an open stream. It
+// must not be changed.
+func (r *Result) JSON() json.RawMessage {
+	if r.out.Encoded {
+		return jsonrpc.Without(r.out.Result, stamps...)
+	}
+	return r.out.Result
+}
+
+// Size returns how many bytes of JSON the answer is made from, without making it: a result, or questions.
 func (r *Result) Size() int {
 	if in := r.out.Input; in != nil {
 		return len(in.Requests) + len(in.State)

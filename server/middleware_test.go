@@ -121,6 +121,9 @@ func TestMiddlewareEditsList(t *testing.T) {
 		if err != nil || req.Method() != mcp.MethodListTools {
 			return result, err
 		}
+		if bare := string(result.JSON()); bare != `{"tools":[{"name":"b","inputSchema":{"type":"object","properties":{}}}]}` {
+			t.Errorf("the middleware of %s sees %s", req.ProtocolVersion(), bare)
+		}
 		return result.With(json.RawMessage(strings.Replace(string(result.JSON()), `"b"`, `"c"`, 1))), nil
 	})
 	s := newServer(server.Options{Middleware: []server.Middleware{edit}})

@@ -12,27 +12,42 @@ import (
 )
 
 // Logging writes one record for each request, when it has been answered: at Info when it went well, at Warn when it did
-// not. It holds method, name, revision, how long it took and what kind of failure it was, under the names of the
-// OpenTelemetry conventions for MCP; never arguments or results. A subscription is written down when it has begun.
+// not, at Error when its handler has panicked. It holds method, name, revision, how long it took and what kind of failure it
+// was, under the names of the OpenTelemetry conventions for MCP; never arguments or results. A subscription is written down
+// when it has begun.
 func Logging(logger *slog.Logger) Middleware {
 	return func(next Call) Call {
 		return func(ctx context.Context, req *Request) (*Result, error) {
 			began := time.Now()
+			level, kind, code := slog.LevelError, "panic", "" // unless next returns
+			defer func() {
+				attrs := append(describeCall(req), slog.Duration("duration", time.Since(began)))
+				if kind != "" {
+					attrs = append(attrs, slog.String("error.type", kind))
+				}
+				if code != "" {
+					attrs = append(attrs, slog.String("rpc.response.status_code", code))
+				}
+				logger.LogAttrs(ctx, level, "mcp: request", attrs...)
+			}()
 			result, err := next(ctx, req)
-			level, attrs := slog.LevelInfo, describeCall(req)
-			attrs = append(attrs, slog.Duration("duration", time.Since(began)))
-			var own *mcp.Error
-			switch {
-			case errors.As(err, &own):
-				code := strconv.FormatInt(int64(own.Code), 10)
-				level, attrs = slog.LevelWarn, append(attrs, slog.String("error.type", code), slog.String("rpc.response.status_code", code))
-			case err != nil, result != nil && result.IsError():
-				level, attrs = slog.LevelWarn, append(attrs, slog.String("error.type", "tool_error"))
-			}
-			logger.LogAttrs(ctx, level, "mcp: request", attrs...)
+			level, kind, code = judge(result, err)
 			return result, err
 		}
 	}
+}
+
+// judge says how a request went: the kind of its failure, and its code where it has one.
+func judge(result *Result, err error) (level slog.Level, kind, code string) {
+	var own *mcp.Error
+	switch {
+	case errors.As(err, &own):
+		code = strconv.FormatInt(int64(own.Code), 10)
+		return slog.LevelWarn, code, code
+	case err != nil, result != nil && result.IsError():
+		return slog.LevelWarn, "tool_error", ""
+	}
+	return slog.LevelInfo, "", ""
 }
 
 // describeCall says what a request is about.

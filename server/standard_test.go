@@ -31,6 +31,7 @@ func TestLogging(t *testing.T) {
 		return a
 	}}))
 	s := newServer(around(server.Logging(logger)))
+	rawTool(t, s, "panics", func(context.Context, *server.Request) (*mcp.CallToolResult, error) { panic("a secret") })
 	rawTool(t, s, "x", func(_ context.Context, req *server.Request) (*mcp.CallToolResult, error) {
 		if string(req.Arguments()) != "{}" {
 			return nil, errors.New("a secret")
@@ -40,6 +41,7 @@ func TestLogging(t *testing.T) {
 	for _, tc := range []struct{ method, members, want string }{
 		{"tools/call", `"name":"x"`, `level=INFO msg="mcp: request" mcp.method.name=tools/call gen_ai.tool.name=x mcp.protocol.version=REVISION`},
 		{"tools/call", `"name":"x","arguments":{"secret":1}`, `level=WARN msg="mcp: request" mcp.method.name=tools/call gen_ai.tool.name=x mcp.protocol.version=REVISION error.type=tool_error`},
+		{"tools/call", `"name":"panics"`, `level=ERROR msg="mcp: request" mcp.method.name=tools/call gen_ai.tool.name=panics mcp.protocol.version=REVISION error.type=panic`},
 		{"tools/call", `"name":"no"`, `level=WARN msg="mcp: request" mcp.method.name=tools/call gen_ai.tool.name=no mcp.protocol.version=REVISION error.type=-32602 rpc.response.status_code=-32602`},
 		{"prompts/get", `"name":"p"`, `level=WARN msg="mcp: request" mcp.method.name=prompts/get gen_ai.prompt.name=p mcp.protocol.version=REVISION error.type=-32602 rpc.response.status_code=-32602`},
 		{"tools/list", ``, `level=INFO msg="mcp: request" mcp.method.name=tools/list mcp.protocol.version=REVISION`},
