@@ -142,15 +142,31 @@ func inputs(page json.RawMessage) iter.Seq2[string, json.RawMessage] {
 func (c *Client) withoutWrong(tools []mcp.Tool) []mcp.Tool {
 	good := tools[:0]
 	for _, tool := range tools {
-		if marks(tool.InputSchema) {
-			if _, err := schema.HeaderParams(tool.InputSchema); err != nil {
-				c.opts.OnError(c.named("left out tool %q, which cannot be called over HTTP: %w", tool.Name, err))
-				continue
-			}
+		if err := checkInput(tool.InputSchema); err != nil {
+			c.opts.OnError(c.named("left out tool %q, which cannot be called over HTTP: %w", tool.Name, err))
+			continue
 		}
 		good = append(good, tool)
 	}
 	return good
+}
+
+// CheckTool says why a tool of a raw list, given as it stands there, cannot be called on this connection: over HTTP on the
+// modern era its x-mcp-header declarations have to be valid. [Client.ListTools] leaves such tools out by itself.
+func (c *Client) CheckTool(tool json.RawMessage) error {
+	if c.mirrors == nil {
+		return nil
+	}
+	input, _ := jsonrpc.Member(tool, "inputSchema")
+	return checkInput(input)
+}
+
+func checkInput(input json.RawMessage) error {
+	if !marks(input) {
+		return nil
+	}
+	_, err := schema.HeaderParams(input)
+	return err
 }
 
 // headersOf gives the headers that repeat arguments of a call; none for those that are absent, null or no single value. It

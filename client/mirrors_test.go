@@ -433,6 +433,17 @@ func TestMirrorsWrongDeclarations(t *testing.T) {
 	if err != nil || string(raw.Result) != page {
 		t.Errorf("a raw list is %s, %v", raw.Result, err)
 	}
+	tools, _ := mcp.Member(raw.Result, "tools")
+	var entries []json.RawMessage
+	if err := json.Unmarshal(tools, &entries); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		name, _ := mcp.Meta(entry).Text("name")
+		if _, isWrong := wrong[name]; isWrong != (c.CheckTool(entry) != nil) {
+			t.Errorf("CheckTool answers %v for %s", c.CheckTool(entry), entry)
+		}
+	}
 
 	old := serve(t, reactions{
 		"server/discover": answer(404, "text/plain", "no"), "initialize": answer(200, jsonType, initializOK), "tools/list": answer(200, jsonType, body),
@@ -447,6 +458,9 @@ func TestMirrorsWrongDeclarations(t *testing.T) {
 	for name, c := range map[string]*client.Client{"legacy HTTP": legacy, "modern, in memory": connect(t, conn, client.Options{})} {
 		if got := list(t, c); len(got) != len(wrong)+2 {
 			t.Errorf("%s: listed are %q", name, got)
+		}
+		if err := c.CheckTool(entries[0]); err != nil {
+			t.Errorf("%s: CheckTool answers %v", name, err)
 		}
 	}
 }

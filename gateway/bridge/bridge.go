@@ -149,6 +149,9 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 			return nil, server.ErrUnhandled
 		}
 	}
+	if err := to.mirrors.Check(req); err != nil {
+		return nil, err
+	}
 	return b.relay(ctx, req, v, to)
 }
 
@@ -157,4 +160,6 @@ type destination struct {
 	route.Target
 	params json.RawMessage
 	wrap   bool // the tool's output schema has a root that is no object
+
+	mirrors *server.Mirrors // the tool's arguments that headers repeat; nil for none
 }

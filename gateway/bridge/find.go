@@ -24,7 +24,7 @@ var relays = map[string]relayed{
 
 func findTool(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Tool(req.Name())
-	return destination{to, exchange(req.Params(), "name", req.Name(), to.Name), v.wrapped[to]}, ok
+	return destination{to, exchange(req.Params(), "name", req.Name(), to.Name), v.wrapped[to], v.mirrors[to]}, ok
 }
 
 func findPrompt(v *view, req *server.Request) (destination, bool) {

@@ -80,6 +80,8 @@ func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to d
 	}
 	var down *upstream.DownError
 	switch {
+	case fault != nil && fault.Code == mcp.CodeInvalidParams: // an argument that cannot be sent to this server
+		return mcp.InvalidParams("%s", fault.Message)
 	case errors.As(err, &down):
 		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
 	case errors.Is(err, mcp.CodeRequestTimeout):

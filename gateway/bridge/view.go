@@ -16,8 +16,9 @@ import (
 type view struct {
 	table   *route.Table
 	match   route.Matcher
-	wrapped map[route.Target]bool // tools whose output schema has a root that is no object
-	items   [4][]json.RawMessage  // by server.ListKind
+	wrapped map[route.Target]bool            // tools whose output schema has a root that is no object
+	mirrors map[route.Target]*server.Mirrors // of tools with arguments that headers repeat
+	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*server.List
 }
 
@@ -48,7 +49,7 @@ func build(naming route.Naming, snaps []upstream.Snapshot) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{table: table, wrapped: make(map[route.Target]bool), match: matcher(table)}
+	v := &view{table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table)}
 	for kind, sh := range shown {
 		for _, e := range table.Entries(sh.kind) {
 			v.items[kind] = append(v.items[kind], expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed))
@@ -58,6 +59,9 @@ func build(naming route.Naming, snaps []upstream.Snapshot) (*view, error) {
 	for _, e := range table.Entries(route.Tool) {
 		if wraps(lists[e.Server].Tools[e.Index].Raw) {
 			v.wrapped[e.Target] = true
+		}
+		if m := mirrors(lists[e.Server].Tools[e.Index].Raw); m != nil {
+			v.mirrors[e.Target] = m
 		}
 	}
 	return v, nil
@@ -88,6 +92,16 @@ func wraps(tool json.RawMessage) bool {
 	kind, _ := jsonrpc.Member(schema, "type")
 	text, _ := jsonrpc.Text(kind)
 	return text != "object"
+}
+
+// mirrors reads which arguments of a tool headers repeat. None where a declaration is invalid: then no client sends any.
+func mirrors(tool json.RawMessage) *server.Mirrors {
+	schema, _ := jsonrpc.Member(tool, "inputSchema")
+	m, err := server.NewMirrors(schema)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // keep takes the lists of an earlier view where they look the same, encoded pages included, and answers the others.

@@ -20,7 +20,10 @@ type link struct {
 	calls map[*Call]struct{} // of clients, under way
 }
 
-var _ Conn = (*link)(nil)
+var (
+	_ Conn        = (*link)(nil)
+	_ toolChecker = (*link)(nil)
+)
 
 // Open makes a Conn of a connection that dial opens with the options it is given: opts with a hook for log messages that
 // name no call.
@@ -54,6 +57,9 @@ func (l *link) Err() error {
 	_, err := l.c.Raw(context.Background(), mcp.MethodListTools, nil, client.RawOptions{})
 	return err
 }
+
+// CheckTool implements toolChecker.
+func (l *link) CheckTool(tool json.RawMessage) error { return l.c.CheckTool(tool) }
 
 // OnChange implements Conn.
 func (l *link) OnChange(fn func(Kinds)) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -97,9 +98,29 @@ func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(strin
 				return nil, fmt.Errorf("%s: %w", l.method, err)
 			}
 		}
+		if check, ok := c.(toolChecker); ok && l.kind == Tools {
+			items = callable(check, items, warn)
+		}
 		*l.slot(&next) = items
 	}
 	return &next, nil
+}
+
+// toolChecker is a Conn that knows of tools which cannot be called by it.
+type toolChecker interface {
+	// CheckTool says why a tool, given as it was listed, cannot be called; nil when it can.
+	CheckTool(tool json.RawMessage) error
+}
+
+// callable leaves out the tools that cannot be called.
+func callable(check toolChecker, tools []Item, warn func(string)) []Item {
+	return slices.DeleteFunc(tools, func(tool Item) bool {
+		err := check.CheckTool(tool.Raw)
+		if err != nil {
+			warn(fmt.Sprintf("tool %q is left out, since it cannot be called over HTTP: %v", tool.Key, err))
+		}
+		return err != nil
+	})
 }
 
 // read follows the pages of one list to the end. The empty string is a cursor like any other.
