@@ -43,3 +43,26 @@ func TestMirrorsBound(t *testing.T) {
 		t.Errorf("%d tools and %d bytes are left of tools that declare nothing any more", len(m.tools), m.bytes)
 	}
 }
+
+// FuzzMirrors holds that whatever a server declares, each header of a call is one that HTTP can carry.
+func FuzzMirrors(f *testing.F) {
+	f.Add([]byte(marked("t", 0)), []byte(`{"name":"t","arguments":{"":"x\r\ny"}}`))
+	f.Add([]byte(`{"tools":[{"name":"t","inputSchema":{"properties":{"n":{"type":"integer","x-mcp-header":"N"}}}},1,null]}`), []byte(`{"name":"t","arguments":{"n":1e1}}`))
+	f.Add([]byte(`{"tools":{"name":"t"}}`), []byte(`{"arguments":[1]}`))
+	f.Fuzz(func(t *testing.T, page, params []byte) {
+		if !json.Valid(page) || !json.Valid(params) {
+			return
+		}
+		m := &mirrors{}
+		m.take(page)
+		headers, err := headersOf(m.of("t"), params)
+		if err != nil {
+			return
+		}
+		for _, h := range headers {
+			if strings.ContainsFunc(h[0]+h[1], func(r rune) bool { return r < ' ' || r > '~' }) || strings.Trim(h[1], " ") != h[1] {
+				t.Errorf("%q cannot be carried", h)
+			}
+		}
+	})
+}
