@@ -26,7 +26,7 @@ type ElicitURLParams struct {
 	Mode          string         `json:"mode"` // ElicitModeURL
 	Message       string         `json:"message"`
 	URL           string         `json:"url"`
-	ElicitationID string         `json:"elicitationId,omitzero"` // 2025-11-25 alone; codecs add and drop it
+	ElicitationID string         `json:"elicitationId,omitzero"` // 2025-11-25 alone; it is added and dropped on the way
 	Meta          Meta           `json:"_meta,omitzero"`
 	Extra         jsontext.Value `json:",embed"`
 }

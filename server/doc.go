@@ -11,7 +11,7 @@
 // answer:
 //
 //	a value              the result
-//	*mcp.InputRequired   questions to the user, where the client's revision has them (tools, prompts, resources)
+//	*mcp.InputRequired   questions to the client; the handler runs again with the answers (tools, prompts, resources)
 //	*mcp.Error           an error with that code
 //	any other error      tools: a result with isError and the error's text; elsewhere an internal error without detail
 //

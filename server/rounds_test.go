@@ -195,6 +195,29 @@ func TestEveryWireAsks(t *testing.T) {
 	}
 }
 
+// Clients of the oldest wire are asked like all others.
+func TestSSEClientsAreAsked(t *testing.T) {
+	s := newServer(server.Options{})
+	rawTool(t, s, "ask", func(_ context.Context, r *server.Request) (*mcp.CallToolResult, error) {
+		if roots, _ := r.InputResponses().Roots("r"); roots != nil {
+			return mcp.TextResult(roots.Roots[0].URI), nil
+		}
+		return nil, mcp.NeedInput().ListRoots("r")
+	})
+	who, handler := &interviewee{}, s.SSEHandler()
+	url := serve(t, handler)
+	c, err := client.DialSSE(t.Context(), url+"/sse", who.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := who.callAnswering(t, c, "ask").Text(); got != "file:///home" {
+		t.Errorf("got %q", got)
+	}
+	if err := errors.Join(c.Close(), handler.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 func sortedWords(words []string) string {
 	sorted := mcp.InputResponses{}
 	for _, word := range words {

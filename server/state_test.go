@@ -394,17 +394,17 @@ func TestAskingAtOnce(t *testing.T) {
 	s, _ := keeping(t, server.Options{})
 	w := dialWith(t, s, legacy, withForms)
 	var questions []*jsonrpc.Message
-	want := map[string]bool{}
+	want := map[jsonrpc.ID]bool{}
 	for range 8 {
-		want[fmt.Sprint(w.start("tools/call", `"name":"x"`))] = true
+		want[jsonrpc.IntID(int64(w.start("tools/call", `"name":"x"`)))] = true
 		questions = append(questions, w.Expect(`{"method":"elicitation/create"}`))
 	}
 	for i, question := range slices.Backward(questions) {
 		w.Reply(question, fmt.Sprintf(`{"action":"accept","content":{"name":"%d"}}`, i))
 		m := w.Next()
-		if id := string(m.ID.Raw()); !want[id] || plain(m) != saying(fmt.Sprintf("run 2, %s, {\"name\":\"%d\"}", keptState, i)) {
+		if !want[m.ID] || plain(m) != saying(fmt.Sprintf("run 2, %s, {\"name\":\"%d\"}", keptState, i)) {
 			t.Errorf("got %s", m.Frame())
 		}
-		delete(want, string(m.ID.Raw()))
+		delete(want, m.ID)
 	}
 }
