@@ -123,7 +123,7 @@ func list(t *testing.T, c *client.Client) (names []string) {
 	return names
 }
 
-// C-100: each value goes out in the form that the specification gives it, and the server takes it.
+// Each value goes out in the form that the specification gives it, and the server takes it.
 func TestMirrorsValues(t *testing.T) {
 	cases := []struct{ name, args, want string }{
 		{"text", `{"text":"us-west1"}`, "Text: us-west1"},
@@ -258,7 +258,7 @@ func TestMirrorsRaw(t *testing.T) {
 	}
 }
 
-// C-100: a tool that was never listed, and one that has changed since, cost one list and one repetition; then they are known.
+// A tool that was never listed, and one that has changed since, cost one list and one repetition; then they are known.
 func TestMirrorsRefused(t *testing.T) {
 	const renamed = `{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Words"}}}`
 	tools := map[string]string{"a": `{"type":"object"}`, "marked": markedSchema, "z": `{"type":"object"}`}

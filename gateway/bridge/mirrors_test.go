@@ -28,7 +28,7 @@ func regional(header string) func(*server.Server) {
 	}
 }
 
-// TestMirrors, C-100: a tool with arguments that headers repeat is reached by clients of both eras, over HTTP and in memory,
+// TestMirrors: a tool with arguments that headers repeat is reached by clients of both eras, over HTTP and in memory,
 // under a name that the gateway has made. The headers of the upstream are made from the body.
 func TestMirrors(t *testing.T) {
 	pairings(t, func(t *testing.T, modern, upModern bool) {
