@@ -16,6 +16,27 @@ func TestModernAllocations(t *testing.T) {
 	w := newHandler(t, Options{})
 	defer w.handler.Close()
 	body, headers := modern("tools/list", "", "")
+	if perCall := w.allocations(t, body, headers); perCall > 9 { // two of them are the desk's
+		t.Errorf("%v allocations a call", perCall)
+	}
+}
+
+// TestSessionAllocations: that streams can be resumed costs a call nothing that is answered with JSON.
+func TestSessionAllocations(t *testing.T) {
+	w := newHandler(t, Options{})
+	defer w.handler.Close()
+	session := [2]string{"Mcp-Session-Id", w.record("POST", initialize).Header().Get("Mcp-Session-Id")}
+	if perCall := w.allocations(t, legacyList, [][2]string{session}); perCall > 13 {
+		t.Errorf("%v allocations a call", perCall)
+	}
+	if n := w.handler.ownLog.Len(); n != 0 {
+		t.Errorf("%d logs", n)
+	}
+}
+
+// allocations counts what one request costs.
+func (w *world) allocations(t *testing.T, body string, headers [][2]string) float64 {
+	t.Helper()
 	r := httptest.NewRequest("POST", "/", nil)
 	setHeaders(r, headers)
 	reader := strings.NewReader(body)
@@ -31,7 +52,5 @@ func TestModernAllocations(t *testing.T) {
 	if out.status != 0 || out.wrote == 0 {
 		t.Fatalf("status %d, %d bytes", out.status, out.wrote)
 	}
-	if perCall > 9 { // two of them are the desk's
-		t.Errorf("%v allocations a call", perCall)
-	}
+	return perCall
 }

@@ -42,6 +42,9 @@ func (c *Client) keepListening() {
 		switch {
 		case c.ctx.Err() != nil:
 			return
+		case lastID != "" && forgotten(err):
+			c.opts.OnError(fmt.Errorf("the stream for messages outside calls begins anew, and some may be missing: %w", err))
+			lastID, before = "", ""
 		case final(err) && !(opened && refused(err)):
 			c.reportNoStream(err)
 			return
@@ -63,6 +66,12 @@ func (c *Client) reportNoStream(err error) {
 	if !errors.As(err, &status) || status.Status != http.StatusMethodNotAllowed {
 		c.opts.OnError(fmt.Errorf("no stream for messages outside calls is open: %w", err))
 	}
+}
+
+// forgotten tells whether the server refuses to go on after an event: it may be willing to begin anew.
+func forgotten(err error) bool {
+	var status *transport.StatusError
+	return errors.As(err, &status) && status.Status == http.StatusBadRequest
 }
 
 // refused tells whether the server wants other credentials. Those of a stream that was open once are being renewed.

@@ -29,6 +29,7 @@ type desk struct {
 	notices []string
 	waiting chan struct{} // gets one for each "wait" that has begun
 	ended   chan error    // gets the cause with which a "wait" ended
+	steps   chan int      // what a "step" reports as progress, one by one; 0 ends it
 }
 
 func (d *desk) Notice(_ context.Context, n *era.Notice, _ transport.Exchange) {
@@ -67,6 +68,21 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) *era.Outcome {
 		out := &era.Outgoing{Method: "ping"}
 		answer, err := in.Peer.Call(ctx, onStream{in.X}, out, engine.CallOptions{Timeout: 5 * time.Second})
 		return said(fmt.Sprint("asked: ", answer != nil, " ", err))
+	case "step":
+		d.waiting <- struct{}{}
+		token, _ := in.ProgressToken()
+		for n := <-d.steps; n != 0; n = <-d.steps {
+			params := fmt.Sprintf(`{"progressToken":%s,"progress":%d}`, token, n)
+			if err := in.Notify(ctx, &era.Notice{Method: "notifications/progress", Params: json.RawMessage(params)}); err != nil {
+				return said("failed: " + err.Error())
+			}
+		}
+	case "poll": // closes its stream, before and after something was sent
+		pauser := in.X.(transport.Pauser)
+		first := pauser.Pause(20 * time.Millisecond)
+		params := json.RawMessage(`{"progressToken":5,"progress":1}`)
+		err := in.Notify(ctx, &era.Notice{Method: "notifications/progress", Params: params})
+		return said(fmt.Sprint("paused: ", first, " ", pauser.Pause(0), " ", err))
 	case "wait":
 		d.waiting <- struct{}{}
 		<-ctx.Done()
@@ -119,7 +135,7 @@ func newHandler(t testing.TB, opts Options, served ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{waiting: make(chan struct{}, 1000), ended: make(chan error, 1000)}
+	d := &desk{waiting: make(chan struct{}, 1000), ended: make(chan error, 1000), steps: make(chan int)}
 	e := engine.New(d, engine.Options{IDPrefix: "s-"})
 	return &world{desk: d, engine: e, handler: New(e, set, opts)}
 }
