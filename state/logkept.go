@@ -34,7 +34,7 @@ const (
 func (e *logged) cost() int64 { return perEvent + int64(len(e.stream)+len(e.data)) }
 
 func newSessionLog(session string) *sessionLog {
-	return &sessionLog{session: session, epoch: rand.Text()[:16], first: 1}
+	return &sessionLog{session: session, epoch: strings.Clone(rand.Text()[:16]), first: 1}
 }
 
 // next is the number of the next event.

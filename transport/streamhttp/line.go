@@ -22,10 +22,9 @@ type line struct {
 	to   atomic.Pointer[stream] // the connection that carries it now; nil while none does. Changed with mu held.
 
 	given atomic.Bool // the client has got an id, and so can come back
+	mu    sync.Mutex  // held from the storing of an event to its writing, and while a connection is being opened
+	over  bool        // the last event has been stored; guarded by mu
 	open  bool        // has a connection, or gets one; guarded by the session
-
-	mu   sync.Mutex // held from the storing of an event to its writing, and while a connection is being opened
-	over bool       // the last event has been stored
 }
 
 // The kinds of lines, which their names begin with.
@@ -76,7 +75,7 @@ func (l *line) store(ctx context.Context, frame []byte) string {
 	if l.name == "" || l.s.over.Load() {
 		return ""
 	}
-	id, err := l.s.h.log.Append(context.WithoutCancel(ctx), l.s.id, l.name, frame)
+	id, err := l.s.h.log.Append(context.WithoutCancel(ctx), l.s.id(), l.name, frame)
 	if err != nil { // it may be sent, but not by an id that might bring it twice, or not again
 		l.s.h.opts.OnError(err)
 		return ""

@@ -91,7 +91,7 @@ func (h *Handler) findSession(w http.ResponseWriter, r *http.Request, o *origin)
 		return false
 	}
 	o.session.touch()
-	w.Header()[headerSession] = o.session.header
+	w.Header()[headerSession] = o.session.header[:]
 	return true
 }
 

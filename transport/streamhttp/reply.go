@@ -177,7 +177,7 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 // name puts the id of a session that begins into the header; p.mu is held.
 func (p *reply) name() {
 	if p.opening != nil {
-		p.w.Header()[headerSession] = p.opening.header
+		p.w.Header()[headerSession] = p.opening.header[:]
 	}
 }
 

@@ -20,7 +20,7 @@ const headerLastEvent = "Last-Event-Id"
 // An event that is unknown, or was dropped, is refused: a stream that begins anew in its place would let the client of a
 // call wait for ever. So is one after which nothing comes any more.
 func (h *Handler) resume(w http.ResponseWriter, r *http.Request, s *session, after string) {
-	name, _, err := h.log.Replay(r.Context(), s.id, after)
+	name, _, err := h.log.Replay(r.Context(), s.id(), after)
 	if err != nil {
 		h.refuseResume(w, err)
 		return
@@ -40,7 +40,7 @@ func (h *Handler) resume(w http.ResponseWriter, r *http.Request, s *session, aft
 
 // replay returns the later events of a stream, as they are written.
 func (h *Handler) replay(ctx context.Context, s *session, after string) (out []byte, err error) {
-	_, later, err := h.log.Replay(ctx, s.id, after)
+	_, later, err := h.log.Replay(ctx, s.id(), after)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (h *Handler) carry(w http.ResponseWriter, r *http.Request, l *line, first f
 		s.detach(l, nil)
 		to.end()
 	case to.conn != nil:
-		to.onGone(func() { s.detach(l, to) })
+		to.onGone(func() { l.s.detach(l, to) }) // which holds no more than it needs, for as long as the stream is open
 	default:
 		defer s.detach(l, to)
 		to.hold(r)

@@ -17,25 +17,26 @@ const headerSession = "Mcp-Session-Id"
 // session is what the legacy era keeps between requests. It belongs to the principal that opened it.
 type session struct {
 	h      *Handler
-	id     string
-	header []string // the id, as a header value
-	owner  string   // key of the principal
+	header [1]string // the id, as the values of a header
+	owner  string    // key of the principal
 	codec  era.Codec
 	peer   transport.Peer
 	used   atomic.Int64 // time of the last use, as of h.sessions.now
 
-	over atomic.Bool // set with ended, for who stores events
+	over   atomic.Bool // set with ended, for who stores events
+	places int32       // taken by GET streams that are open or being opened, those of calls included; guarded by mu
 
-	mu     sync.Mutex
-	live   bool // in the table
-	ended  bool
-	timer  *time.Timer
-	lines  []*line          // GET streams that are open, the newest last, and at most one whose client may come back
-	calls  map[string]*line // of calls that run and have a stream, by name; nil while there are none
-	places int              // taken by GET streams that are open or being opened, those of calls included
+	mu    sync.Mutex
+	live  bool // in the table
+	ended bool
+	timer *time.Timer
+	lines []*line          // GET streams that are open, the newest last, and at most one whose client may come back
+	calls map[string]*line // of calls that run and have a stream, by name; nil while there are none
 }
 
 var _ transport.Outlet = (*session)(nil)
+
+func (s *session) id() string { return s.header[0] }
 
 // Send delivers a message that belongs to no call: on one stream, the newest that works. Where none is open it waits in the
 // log for the client of the one that was there last.
@@ -65,7 +66,7 @@ var errStreams = errors.New("this session has too many open streams; close one f
 func (s *session) reserve() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if most := s.h.opts.MaxStreams; most >= 0 && s.places >= most {
+	if most := s.h.opts.MaxStreams; most >= 0 && int(s.places) >= most {
 		return false
 	}
 	s.places++
@@ -166,7 +167,7 @@ func (s *session) dropLog() {
 	const patience = 5 * time.Second // for a log that is not in this process
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	s.h.report(s.h.log.Drop(ctx, s.id))
+	s.h.report(s.h.log.Drop(ctx, s.id()))
 }
 
 // touch notes a use.

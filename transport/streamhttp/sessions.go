@@ -84,7 +84,7 @@ func (t *sessions) publish(s *session) bool {
 	if t.closed {
 		return false
 	}
-	t.byID[s.id] = s
+	t.byID[s.id()] = s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live = true
@@ -96,8 +96,8 @@ func (t *sessions) publish(s *session) bool {
 func (t *sessions) remove(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.byID[s.id] == s {
-		delete(t.byID, s.id)
+	if t.byID[s.id()] == s {
+		delete(t.byID, s.id())
 		t.opened--
 	}
 }
@@ -113,9 +113,8 @@ func (t *sessions) close() []*session {
 // newSession makes a session that nobody can find yet: the table gets it with a good answer to its initialize. Its place
 // has been reserved.
 func (h *Handler) newSession(codec era.Codec, who *mcp.Principal) (*session, error) {
-	s := &session{h: h, id: rand.Text(), owner: key(who), codec: codec}
-	s.header = []string{s.id}
-	peer, err := h.recv.Open(transport.PeerSpec{Codec: codec, Outlet: s, SessionID: s.id, Principal: who})
+	s := &session{h: h, header: [1]string{rand.Text()}, owner: key(who), codec: codec}
+	peer, err := h.recv.Open(transport.PeerSpec{Codec: codec, Outlet: s, SessionID: s.id(), Principal: who})
 	if err != nil {
 		return nil, err
 	}
