@@ -16,6 +16,12 @@
 // client's in client, call, events and listen. What a client without an http.Client of the user's posts to an http:// address
 // goes the short way of direct.
 //
+// # Streams that outlive their connections
+//
+// What goes on a stream of a session is a line: an event is stored in the session's log, then written to the connection the
+// line has just now, if any. A GET that names an event gives the line a new connection (resume); cut ends one before its
+// time. What a client can go on with, and what is refused, stands in decision 0018.
+//
 // # Streams that stay open
 //
 // A subscriptions/listen stream and a session's GET stream take their connection over from net/http (HTTP/1.1), so that
