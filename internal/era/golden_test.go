@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -213,23 +212,7 @@ func (p *play) refusal(m *jsonrpc.Message, route negotiate.Route) []byte {
 func TestGolden(t *testing.T) {
 	for _, tr := range transcripts() {
 		t.Run(tr.era+"/"+tr.name, func(t *testing.T) {
-			got := tr.run(t)
-			file := filepath.Join("testdata", tr.era, tr.name+".txt")
-			if *update {
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; run with -update and read what it writes", err)
-			}
-			if got != string(want) {
-				t.Errorf("the transcript has changed.\ngot:\n%s\nwant:\n%s", got, want)
-			}
+			compareGolden(t, filepath.Join("testdata", tr.era, tr.name+".txt"), tr.run(t))
 		})
 	}
 }
@@ -237,6 +220,9 @@ func TestGolden(t *testing.T) {
 // TestGoldenFiles holds that every file under testdata belongs to a transcript.
 func TestGoldenFiles(t *testing.T) {
 	known := map[string]bool{}
+	for _, era := range []string{"legacy", "modern"} {
+		known[filepath.Join("testdata", era, servedFile)] = true
+	}
 	for _, tr := range transcripts() {
 		known[filepath.Join("testdata", tr.era, tr.name+".txt")] = true
 	}
