@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -275,6 +277,64 @@ func TestTakeOverCall(t *testing.T) {
 			w.step(0)
 			third.expect(hello, "end")
 			w.overAndDone(t, session, third.last)
+		})
+	}
+}
+
+// TestManyNewcomers: clients that come back for the same stream at the same time, while it is written to. Each sees its
+// events in their order and without a gap, however early it ends, and the last one sees the answer.
+func TestManyNewcomers(t *testing.T) {
+	for name, opts := range carriers {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			opts.MaxStreams = -1
+			w := newWorld(t, opts)
+			session := w.open(t)
+			go w.step(1)
+			first := w.connect(t, "POST", legacyCall("step"), session)
+			first.expect("prime", progress1)
+			const many = 16
+			var wg sync.WaitGroup
+			var answered atomic.Int32
+			for range many {
+				s := w.dial(t, "GET", "", session, after(first.last))
+				wg.Go(func() {
+					resp, err := http.ReadResponse(bufio.NewReader(s.conn), nil)
+					if err != nil {
+						return // it was taken over before its head was out
+					}
+					s.events = sse.NewReader(resp.Body, 0)
+					for n := 0; ; n++ {
+						switch got := s.next(); got {
+						case progress2:
+							if n >= 20 {
+								t.Errorf("event %d is progress", n)
+							}
+						case hello:
+							if n != 20 {
+								t.Errorf("the answer is event %d", n)
+							}
+							answered.Add(1)
+						case "end", "cut":
+							return
+						default:
+							t.Errorf("got %s", got)
+						}
+					}
+				})
+			}
+			for range 20 {
+				w.step(2)
+			}
+			w.step(0)
+			wg.Wait()
+			last := w.connect(t, "GET", "", session, after(first.last))
+			for range 20 {
+				last.expect(progress2)
+			}
+			last.expect(hello, "end")
+			w.overAndDone(t, session, last.last)
+			t.Logf("%d of %d saw the answer", answered.Load(), many)
 		})
 	}
 }
