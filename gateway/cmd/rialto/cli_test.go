@@ -130,6 +130,7 @@ var golden = []struct{ file, command string }{
 	{"fail_env_for_url", "tools SITE/mcp -e A=b"},
 	{"fail_config_entry", "tools web --config FOLDER/bad.json"},
 	{"fail_config_section", "gateway --config FOLDER/section.json"},
+	{"fail_config_list", "gateway --config FOLDER/list.json"},
 	{"fail_config_gone", "gateway --config FOLDER/gone.json"},
 	{"fail_require_all", "gateway --config FOLDER/all.json --listen 127.0.0.1:0"},
 	{"fail_address", "gateway --listen 192.0.2.1:1"},
@@ -169,6 +170,7 @@ func TestGolden(t *testing.T) {
 		"mcp.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}, "lost": {"type": "sse", "url": "` + ts.URL + `/nothing"}}}`,
 		"bad.json":     "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
 		"all.json":     `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
+		"list.json":    `{"mcpServers": []}`,
 		"section.json": "{\"gateway\": {\n  \"prefx\": \"always\"\n}, \"mcpServers\": {}}",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -39,7 +39,7 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 	}
 	if g.Config != "" {
 		conf, err := config.ReadFile(g.Config, config.Options{Lookup: e.lookup})
-		if conf == nil {
+		if conf == nil || err != nil && len(conf.Servers) == 0 { // nothing of it is good
 			return &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
 		}
 		if err != nil { // some entries are wrong: the others are served
