@@ -20,19 +20,20 @@ import (
 
 // Handler serves both eras on one address. Its methods may be called concurrently; it is made by New.
 type Handler struct {
-	recv     transport.Receiver
-	set      *negotiate.Set
-	opts     Options
-	guard    *Guard
-	methods  []string         // that are answered, for Allow
-	log      state.EventLog   // nil where streams are not resumed
-	ownLog   *state.MemoryLog // nil where the log is the user's, or none
-	sessions sessions
-	streams  streams
-	bodies   Bodies
-	alarms   alarms
-	closed   chan struct{}
-	once     sync.Once
+	recv      transport.Receiver
+	set       *negotiate.Set
+	opts      Options
+	guard     *Guard
+	methods   []string         // that are answered, for Allow
+	log       state.EventLog   // nil where streams are not resumed
+	ownLog    *state.MemoryLog // nil where the log is the user's, or none
+	sessions  sessions
+	streams   streams
+	bodies    Bodies
+	sessioned bool // asked for with every request, so it is found out once
+	alarms    alarms
+	closed    chan struct{}
+	once      sync.Once
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -44,6 +45,7 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	h := &Handler{
 		recv: recv, set: set, opts: opts, guard: NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
 		closed: make(chan struct{}), methods: []string{http.MethodPost},
+		sessioned: !opts.Sessionless && len(set.Legacy()) > 0,
 	}
 	if h.sessionful() {
 		if !opts.JSONOnly {
@@ -71,7 +73,7 @@ func (h *Handler) keepEvents() {
 }
 
 // sessionful tells whether legacy clients get sessions.
-func (h *Handler) sessionful() bool { return !h.opts.Sessionless && len(h.set.Legacy()) > 0 }
+func (h *Handler) sessionful() bool { return h.sessioned }
 
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
