@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
+import { fault, plan } from './alone.mjs';
 import { compare, parseGaps } from './gaps.mjs';
 import { describe } from './report.mjs';
 import { judge } from './results.mjs';
@@ -11,6 +12,7 @@ const entry = (revision, scenario, cause = 'not built yet') => `- revision: ${re
 const passed = (scenario) => judge(scenario, [{ id: 'a', status: 'SUCCESS' }]);
 const failed = (scenario) => judge(scenario, [{ id: 'a', status: 'FAILURE', errorMessage: 'broken' }]);
 const skipped = (scenario) => judge(scenario, [{ id: 'a', status: 'SKIPPED' }]);
+const warned = (scenario, id) => judge(scenario, [{ id: 'a', status: 'SUCCESS' }, { id, status: 'WARNING', errorMessage: 'odd' }]);
 const names = (list) => list.map(({ scenario }) => scenario);
 
 test('the list in the tree can be read', async () => {
@@ -56,6 +58,41 @@ test('results against a list', () => {
   assert.deepEqual(names(verdict.unknown), ['typo']);
   assert.deepEqual(compare([], gaps, { ...run, partial: true }).unknown, []);
   assert.deepEqual(names(compare([failed('gap')], gaps, { ...run, leg: 'client' }).failed), ['gap']);
+});
+
+test('warnings against a list', () => {
+  const listed = (scenario, warning) => entry('2026-07-28', scenario) + `  warning: ${warning}\n`;
+  const gaps = parseGaps(listed('odd', 'w1') + listed('odd', 'w2') + listed('fine', 'w3') + listed('typo', 'w4'));
+  const verdict = compare([warned('odd', 'w1'), warned('new', 'w1'), passed('fine')], gaps, { leg: 'server', revision: '2026-07-28' });
+  assert.deepEqual(names(verdict.passed), ['odd', 'fine']);
+  assert.deepEqual(
+    verdict.failed.map(({ scenario, failures }) => [scenario, failures]),
+    [['new', ['w1 warns: odd']]]
+  );
+  assert.deepEqual(
+    verdict.stale.map(({ scenario, warning }) => [scenario, warning]),
+    [['odd', 'w2'], ['fine', 'w3']]
+  );
+  assert.deepEqual(names(verdict.unknown), ['typo']);
+  assert.match(describe({ leg: 'server', revision: '2026-07-28' }, verdict), /STALE {3}odd does not warn of w2 any more; take line 5 off/);
+});
+
+test('scenarios alone', () => {
+  const requirements = { scored: ['ping', 'tools-call-with-logging'], other: new Map([['tasks', 'extension']]) };
+  const run = { leg: 'server', revision: '2026-07-28' };
+  assert.deepEqual(plan(requirements, parseGaps(entry('2026-07-28', 'tasks')), run), [
+    { scenario: 'ping', times: 1 },
+    { scenario: 'tools-call-with-logging', times: 10 }
+  ]);
+  assert.deepEqual(plan(requirements, [], { ...run, scenario: 'tasks' }), [{ scenario: 'tasks', times: 1 }]);
+  const ended = { code: 0, signal: null };
+  assert.equal(fault(ended, [passed('a')]), '');
+  assert.equal(fault(ended, [warned('a', 'w')]), 'w warns: odd');
+  assert.equal(fault({ code: 1, signal: null }, [warned('a', 'w')], new Set(['w'])), '');
+  assert.equal(fault({ code: 1, signal: null }, [failed('a')]), 'a: broken');
+  assert.equal(fault({ code: 1, signal: null }, [passed('a')]), 'the suite ended with code 1');
+  assert.equal(fault(ended, []), 'the suite left no result');
+  assert.match(fault({ code: null, signal: 'SIGTERM' }, []), /did not end/);
 });
 
 test('the words of a verdict', () => {

@@ -6,7 +6,7 @@ export function describe({ leg, revision, partial }, verdict, requirements) {
   for (const { scenario, failures } of verdict.failed) lines.push(`FAILED  ${scenario}${aside(scenario, requirements)}`, ...failures.map((text) => `          ${text}`));
   for (const { scenario, cause, failures } of verdict.gaps) lines.push(`gap     ${scenario}${aside(scenario, requirements)}: ${cause} (failing: ${failures.length})`);
   for (const { scenario } of verdict.skipped) lines.push(`skipped ${scenario}${aside(scenario, requirements)}`);
-  for (const { scenario, line } of verdict.stale) lines.push(`STALE   ${scenario} does not fail any more; take line ${line} off the list of known gaps`);
+  for (const { scenario, warning, line } of verdict.stale) lines.push(`STALE   ${scenario} does not ${warning ? `warn of ${warning}` : 'fail'} any more; take line ${line} off the list of known gaps`);
   for (const { scenario, line } of verdict.unknown) lines.push(`UNKNOWN ${scenario} was not run; correct line ${line} of the list of known gaps`);
   lines.push(`${leg} ${revision}: ${totals(verdict)}; ${checks(verdict)}`);
   if (requirements && !partial) lines.push(`${leg} ${revision}, scored only: ${totals(only(verdict, requirements.scored))}`);

@@ -13,18 +13,20 @@ export function scenarioName(leg, folder) {
 }
 
 // judge sums up the checks of one scenario. The suite knows SUCCESS, FAILURE, WARNING, INFO and SKIPPED; a failure is
-// a failure, a warning is not. Where nothing succeeded and nothing failed, nothing was shown: status skipped.
+// a failure; a warning is kept beside it. Where nothing succeeded and nothing failed, nothing was shown: status skipped.
 export function judge(scenario, checks) {
   if (!Array.isArray(checks)) throw new Error(`${scenario}: checks.json holds no list`);
   const count = { SUCCESS: 0, FAILURE: 0, WARNING: 0, INFO: 0, SKIPPED: 0 };
   const failures = [];
+  const warnings = [];
   for (const { id, status, errorMessage } of checks) {
     if (!(status in count)) throw new Error(`${scenario}: check ${id} has the unknown status ${JSON.stringify(status)}`);
     count[status]++;
     if (status === 'FAILURE') failures.push(`${id}: ${firstLine(errorMessage ?? 'no message')}`);
+    if (status === 'WARNING') warnings.push({ id, text: firstLine(errorMessage ?? 'no message') });
   }
   const status = count.FAILURE > 0 ? 'failed' : count.SUCCESS > 0 ? 'passed' : 'skipped';
-  return { scenario, status, passed: count.SUCCESS, failed: count.FAILURE, warned: count.WARNING, failures };
+  return { scenario, status, passed: count.SUCCESS, failed: count.FAILURE, warned: count.WARNING, failures, warnings };
 }
 
 function firstLine(text) {
@@ -69,7 +71,7 @@ export function complete(results, requirements) {
   });
   const ran = new Set(results.map((result) => result.scenario));
   for (const scenario of requirements.scored) {
-    if (!ran.has(scenario)) out.push({ scenario, status: 'failed', passed: 0, failed: 0, warned: 0, failures: ['it did not run'] });
+    if (!ran.has(scenario)) out.push({ scenario, status: 'failed', passed: 0, failed: 0, warned: 0, failures: ['it did not run'], warnings: [] });
   }
   return out;
 }

@@ -6,8 +6,8 @@
 // A revision with a requirement set (2025-11-25, 2026-07-28) is run as that set, scenarios that do not count included;
 // an older one as all scenarios that apply to it. The server may still be starting: it gets 20 seconds to answer.
 //
-// The exit code is 0 when every failure is on the list and every entry of the list fails, 1 when not, 2 when the suite
-// could not be run or the command line is wrong.
+// The exit code is 0 when every failure and every warning is on the list and every entry of the list happens, 1 when not,
+// 2 when the suite could not be run or the command line is wrong.
 //
 // The suite needs Node 22; it is run with the Node that package.json installs, whatever runs this file.
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const suite = join(here, 'node_modules', '@modelcontextprotocol', 'conformance');
 const node = join(here, 'node_modules', 'node', 'bin', 'node');
 
-class UsageError extends Error {}
+export class UsageError extends Error {}
 
 export function parseCommandLine(argv) {
   const options = {
@@ -60,11 +60,12 @@ export function suiteArguments({ leg, url, command, revision, scenario }, hasSet
   return [...args, '--output-dir', output];
 }
 
-// runSuite resolves with the last lines that the suite printed. Its exit code is not looked at: it is 1 for any
-// failing scenario, known or not, and the result folders say which.
-function runSuite(args) {
+// runSuite resolves with the exit code and the last lines that the suite printed, or with the signal that ended it after
+// the limit. For more than one scenario the code says little: it is 1 for any that fails, known or not, and the result
+// folders say which.
+export function runSuite(args, timeout = 0) {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(node, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout });
     let tail = '';
     const keep = (chunk) => {
       tail = (tail + chunk).slice(-4000);
@@ -72,7 +73,7 @@ function runSuite(args) {
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.on('error', reject);
-    child.on('close', () => resolve(tail));
+    child.on('close', (code, signal) => resolve({ code, signal, tail }));
   });
 }
 
@@ -91,6 +92,16 @@ export async function waitFor(url, limit = 20_000) {
   }
 }
 
+// prepare reads the command line and what a run is held against, and waits for the server.
+export async function prepare(argv) {
+  const options = parseCommandLine(argv);
+  if (!existsSync(node) || !existsSync(suite)) throw new UsageError('the suite is not installed; run npm ci in the folder conformance');
+  const gaps = parseGaps(await readFile(options.gaps, 'utf8'), options.gaps);
+  const requirements = await readRequirements(join(suite, 'requirements'), options.leg, options.revision);
+  if (options.leg === 'server') await waitFor(options.url);
+  return { options, gaps, requirements };
+}
+
 async function openOutput(out) {
   if (!out) return mkdtemp(join(tmpdir(), 'conformance-'));
   await mkdir(out, { recursive: true });
@@ -99,14 +110,10 @@ async function openOutput(out) {
 }
 
 async function main(argv) {
-  const options = parseCommandLine(argv);
-  if (!existsSync(node) || !existsSync(suite)) throw new UsageError('the suite is not installed; run npm ci in the folder conformance');
-  const gaps = parseGaps(await readFile(options.gaps, 'utf8'), options.gaps);
-  const requirements = await readRequirements(join(suite, 'requirements'), options.leg, options.revision);
-  if (options.leg === 'server') await waitFor(options.url);
+  const { options, gaps, requirements } = await prepare(argv);
   const output = await openOutput(options.out);
   try {
-    const tail = await runSuite(suiteArguments(options, requirements !== null, output));
+    const { tail } = await runSuite(suiteArguments(options, requirements !== null, output));
     let results = await readResults(options.leg, output);
     if (results.length === 0) throw new Error(`the suite ran no scenario; it said:\n${tail}`);
     const partial = Boolean(options.scenario);
