@@ -60,6 +60,7 @@ var tree = []row{
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
 	{"examples/...", public},
+	{"internal/cases", nil}, // tests alone
 	{"internal/house/...", nil},
 }
 
