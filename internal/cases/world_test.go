@@ -217,11 +217,24 @@ func (c *wire) head(t testing.TB) *http.Response {
 	return resp
 }
 
-// do sends a request and reads the whole answer. The connection is used for the next one too where the server lets it.
+// do sends a request and reads the whole answer, which may come before a large body is through. The connection is used for
+// the next one too where the server lets it.
 func (c *wire) do(t testing.TB, a ask) *answer {
 	t.Helper()
-	c.write(t, c.w.text(a))
-	return c.answer(t)
+	text := c.w.text(a)
+	if len(text) < 64<<10 {
+		c.write(t, text)
+		return c.answer(t)
+	}
+	conn, done := c.conn, make(chan struct{})
+	conn.SetDeadline(time.Now().Add(patience))
+	go func() { // ends when all is written, or the server takes no more
+		defer close(done)
+		io.WriteString(conn, text)
+	}()
+	got := c.answer(t)
+	<-done
+	return got
 }
 
 func (c *wire) answer(t testing.TB) *answer {
