@@ -20,7 +20,10 @@ type pending struct {
 	wake  chan struct{} // one place; filled when something was put in
 
 	mu       sync.Mutex
-	timer    *time.Timer
+	timer    *time.Timer // of Timeout
+	total    *time.Timer // of Total
+	resting  int         // how many questions of the peer are being answered meanwhile
+	began    time.Time
 	progress []json.RawMessage
 	answer   *jsonrpc.Message
 	err      error
@@ -45,7 +48,7 @@ func (w *pending) headers() [][2]string {
 // OnProgress runs on the caller's goroutine: at once where that is the one that reads the stream, else in runProgress.
 func (w *pending) takeProgress(n *era.Notice, stream jsonrpc.ID) {
 	w.mu.Lock()
-	if w.timer != nil && w.opts.ResetOnProgress {
+	if w.timer != nil && w.opts.ResetOnProgress && w.resting == 0 {
 		w.timer.Reset(w.opts.Timeout)
 	}
 	here := w.inline && stream == w.out.ID
@@ -127,24 +130,71 @@ func (w *pending) signal() {
 
 // bound starts the time limits of a call; stop ends them.
 func (w *pending) bound(cancel context.CancelCauseFunc) (stop func()) {
-	var total *time.Timer
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if d := w.opts.Timeout; d > 0 {
-		w.mu.Lock()
+		w.began = time.Now()
 		w.timer = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
-		w.mu.Unlock()
 	}
 	if d := w.opts.Total; d > 0 && (w.opts.Timeout == 0 || d < w.opts.Timeout || w.opts.ResetOnProgress) {
-		total = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
+		w.total = time.AfterFunc(d, func() { cancel(timeoutError(w.out.Method, d)) })
+	}
+	return w.unbound
+}
+
+func (w *pending) unbound() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, timer := range []*time.Timer{w.timer, w.total} {
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+	w.timer, w.total = nil, nil // progress that is just being handed over must not wind one up again
+}
+
+// rest holds Timeout back, and lets Total count even where Timeout would have come first.
+func (w *pending) rest() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.resting++
+	if w.timer == nil {
+		return
+	}
+	w.timer.Stop()
+	if d := w.opts.Total; d > 0 && w.total == nil {
+		cancel := w.cancel
+		w.total = time.AfterFunc(d-time.Since(w.began), func() { cancel(timeoutError(w.out.Method, d)) })
+	}
+}
+
+// resume lets Timeout begin anew.
+func (w *pending) resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.resting--; w.resting == 0 && w.timer != nil {
+		w.timer.Reset(w.opts.Timeout)
+	}
+}
+
+// Rest holds back the time limits of the call under an id while this side answers a question of the peer, and those of all
+// calls when the id is zero, since nobody can tell then whose question it is. CallOptions.Total goes on. resume ends it and
+// lets CallOptions.Timeout begin anew.
+func (p *Peer) Rest(id jsonrpc.ID) (resume func()) {
+	p.mu.Lock()
+	var resting []*pending
+	for each, w := range p.pending {
+		if id.IsZero() || each == id {
+			resting = append(resting, w)
+		}
+	}
+	p.mu.Unlock()
+	for _, w := range resting {
+		w.rest()
 	}
 	return func() {
-		w.mu.Lock()
-		if w.timer != nil {
-			w.timer.Stop()
-			w.timer = nil // progress that is just being handed over must not wind it up again
-		}
-		w.mu.Unlock()
-		if total != nil {
-			total.Stop()
+		for _, w := range resting {
+			w.resume()
 		}
 	}
 }
