@@ -100,6 +100,13 @@ func (w *world) tool(t testing.TB, name string, h server.ToolHandler) {
 	}
 }
 
+// prompt registers an empty prompt.
+func (w *world) prompt(name string) {
+	w.AddPrompt(mcp.Prompt{Name: name}, func(context.Context, *server.Request, map[string]string) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{}, nil
+	})
+}
+
 // counting counts the connections that are open at the server's end.
 type counting struct {
 	net.Listener
