@@ -97,7 +97,9 @@ func (r *InputRequired) CreateMessage(key string, params CreateMessageParams) *I
 }
 
 // ListRoots adds a question for the roots.
-func (r *InputRequired) ListRoots(key string) *InputRequired { return r.Ask(key, MethodListRoots, nil) }
+func (r *InputRequired) ListRoots(key string) *InputRequired {
+	return r.Ask(key, MethodListRoots, struct{}{}) // the official Go SDK cannot read one without params
+}
 
 // Ask adds any request. A key used twice is an error, kept for [InputRequired.Check].
 func (r *InputRequired) Ask(key, method string, params any) *InputRequired {

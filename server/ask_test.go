@@ -62,7 +62,7 @@ func TestInputRounds(t *testing.T) {
 	w := dialWith(t, asking(t, ask, server.Options{}), modern, `{"roots":{},"elicitation":{"url":{}}}`)
 	for _, door := range doors {
 		m := w.call(door[0], door[1])
-		const want = `{"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url","message":"visit <us>","url":"https://example.com"}},"b":{"method":"roots/list"}}}`
+		const want = `{"inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url","message":"visit <us>","url":"https://example.com"}},"b":{"method":"roots/list","params":{}}}}`
 		if withoutState(m) != want || member(t, m.Result, "resultType") != `"input_required"` {
 			t.Errorf("%s: want %s, got %s", door[0], want, m.Result)
 		}
