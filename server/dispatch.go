@@ -54,7 +54,7 @@ func (d *dispatcher) dispatch(ctx context.Context, r *Request) *era.Outcome {
 	case mcp.MethodDiscover:
 		return s.discover(ctx, r)
 	case mcp.MethodSetLevel:
-		return s.setLevel(r)
+		return s.setLevel(ctx, r)
 	case mcp.MethodSubscribeResource, mcp.MethodUnsubscribeResource:
 		return s.subscribe(ctx, r)
 	case mcp.MethodListen:

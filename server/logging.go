@@ -44,7 +44,7 @@ func (r *Request) Log(ctx context.Context, level mcp.Level, logger string, data 
 }
 
 // setLevel serves logging/setLevel.
-func (s *Server) setLevel(r *Request) *era.Outcome {
+func (s *Server) setLevel(ctx context.Context, r *Request) *era.Outcome {
 	raw, _ := jsonrpc.Member(r.Params(), "level")
 	text, ok := jsonrpc.Text(raw)
 	if !ok {
@@ -55,7 +55,9 @@ func (s *Server) setLevel(r *Request) *era.Outcome {
 		return s.failure(r, err)
 	}
 	if r.in.Peer != nil {
-		r.in.Peer.SetLevel(level)
+		if err := r.in.Peer.SetLevel(ctx, level); err != nil {
+			return s.notKept(err)
+		}
 	}
 	return empty()
 }

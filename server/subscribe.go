@@ -3,11 +3,14 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
 )
 
 // mostURIs bounds the resources one listen may name.
@@ -32,12 +35,28 @@ func (s *Server) subscribe(ctx context.Context, r *Request) *era.Outcome {
 	if r.in.Peer == nil {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session; this server serves legacy clients without")}
 	}
+	place := true
 	if r.Method() == mcp.MethodUnsubscribeResource {
-		r.in.Peer.Unsubscribe(uri)
-	} else if !r.in.Peer.Subscribe(uri) {
+		err = r.in.Peer.Unsubscribe(ctx, uri)
+	} else {
+		place, err = r.in.Peer.Subscribe(ctx, uri)
+	}
+	switch {
+	case !place, errors.Is(err, state.ErrTooLarge), errors.Is(err, state.ErrFull):
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached; unsubscribe from what is no longer needed")}
+	case err != nil:
+		return s.notKept(err)
 	}
 	return empty()
+}
+
+// notKept answers a request whose effect could not be kept with the session. The detail stays here.
+func (s *Server) notKept(err error) *era.Outcome {
+	if errors.Is(err, state.ErrNotFound) {
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "the session has ended; open a new one")}
+	}
+	s.report(fmt.Errorf("change a session: %w", err))
+	return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "the session cannot be changed now; try again in a moment")}
 }
 
 // listen serves subscriptions/listen of the modern era: what is asked for and offered is honoured.

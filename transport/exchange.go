@@ -67,6 +67,9 @@ type Peer interface {
 	// ends.
 	Drain(ctx context.Context)
 
+	// Restore gives the peer the state that is kept of it elsewhere, in place of what it has.
+	Restore(state PeerState)
+
 	// Codec is what the handshake has settled on; nil before it.
 	Codec() era.Codec
 }
@@ -83,6 +86,8 @@ type PeerSpec struct {
 	Outlet    Outlet
 	SessionID string // HTTP session, or ""
 	Principal *mcp.Principal
+	IDPrefix  string     // put before the ids of requests to this peer; "" leaves that to the receiver
+	State     *PeerState // of a session that was opened elsewhere; nil for a new one
 }
 
 // Receiver stands above a binding; the engine implements it. Its methods may be called concurrently.

@@ -122,13 +122,15 @@ const debounce = 20 * time.Millisecond
 
 // Announce tells every listener that wants to know of a change: listens that asked for it, and on the legacy era every
 // peer (for a resource: those that subscribed to it). List changes gather for a moment first; with nobody there they are
-// forgotten, since whoever comes later sees the new list anyway. It does not wait.
+// forgotten, since whoever comes later sees the new list anyway. Where Options.Tell is set other processes hear of it too.
+// It does not wait.
 func (e *Engine) Announce(c Change, uri string) {
 	if c == ResourceUpdated {
 		e.spread(c, uri)
+		e.tell(c, uri)
 		return
 	}
-	if e.Listens() == 0 && len(e.Peers()) == 0 {
+	if e.opts.Tell == nil && e.Listens() == 0 && len(e.Peers()) == 0 {
 		return
 	}
 	h := &e.hub
@@ -150,6 +152,7 @@ func (e *Engine) announceGathered() {
 	for _, c := range listChanges {
 		if all&c != 0 {
 			e.spread(c, "")
+			e.tell(c, "")
 		}
 	}
 }
@@ -159,39 +162,16 @@ func (e *Engine) spread(c Change, uri string) {
 		l.box.put(c, uri)
 	}
 	for _, p := range e.Peers() {
-		if p.Ready() && (c != ResourceUpdated || p.subscribed(uri)) {
+		if p.mayWant(c, uri) {
 			p.box.put(c, uri)
 		}
 	}
 }
 
-// mostSubscriptions bounds the resources one peer may subscribe to.
-const mostSubscriptions = 10000
-
-// Subscribe makes the peer hear of updates of a resource, on the legacy era. It answers false when the peer has 10,000
-// such subscriptions already.
-func (p *Peer) Subscribe(uri string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.resources == nil {
-		p.resources = make(map[string]bool)
+// mayWant tells whether a legacy peer is to be told of a change. What is kept elsewhere is judged in announce.
+func (p *Peer) mayWant(c Change, uri string) bool {
+	if p.keeper != nil {
+		return p.keeper.Holds()
 	}
-	if len(p.resources) >= mostSubscriptions && !p.resources[uri] {
-		return false
-	}
-	p.resources[uri] = true
-	return true
-}
-
-// Unsubscribe ends what Subscribe began.
-func (p *Peer) Unsubscribe(uri string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.resources, uri)
-}
-
-func (p *Peer) subscribed(uri string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.resources[uri]
+	return p.Ready() && (c != ResourceUpdated || p.subscribed(uri))
 }

@@ -33,10 +33,15 @@ type Options struct {
 	MaxListens   int           // listen streams open at once; 0 means 10,000, negative no limit
 	AskTimeout   time.Duration // how long the client of a call may think about a question; 0 means 10 min, negative no limit
 	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
+	AskGrace     time.Duration // how long a question stays open while no stream of its session is; 0 means 1 min, negative no limit
 	IDPrefix     string        // put before the ids of requests of this side; "" gives integers
 	OnOpen       func(*Peer)   // a peer has begun; nothing has been received from it yet. Nil for no interest
 	OnClose      func(*Peer)   // a peer has ended, and what ran for it. Nil for no interest
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
+
+	// Tell tells other processes of a change made in this one: the method of the notification, and the URI of a resource
+	// that was updated. What they tell goes to Engine.Hear. Changes are told one at a time. Nil means that there are none.
+	Tell func(ctx context.Context, method, uri string) error
 }
 
 func (o Options) withDefaults() Options {
@@ -51,6 +56,9 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxListens, 10000)
 	if o.AskTimeout == 0 {
 		o.AskTimeout = 10 * time.Minute
+	}
+	if o.AskGrace == 0 {
+		o.AskGrace = time.Minute
 	}
 	if o.CloseGrace == 0 {
 		o.CloseGrace = 5 * time.Second
@@ -67,6 +75,7 @@ type Engine struct {
 	handler Handler
 	hub     hub
 	gates   gates
+	telling mailbox // changes on their way to other processes
 
 	mu     sync.Mutex
 	peers  map[*Peer]struct{}
@@ -80,6 +89,7 @@ func New(handler Handler, opts Options) *Engine {
 	e := &Engine{opts: opts.withDefaults(), handler: handler, peers: make(map[*Peer]struct{})}
 	e.hub.limit = e.opts.MaxListens
 	e.gates.seed = maphash.MakeSeed()
+	e.newTelling()
 	return e
 }
 
@@ -192,6 +202,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
+	e.telling.close()
 	await(ctx, func() { e.hub.endAll(ctx) }) // bounded by answerTime
 	closed := await(ctx, func() {            // bounded by CloseGrace
 		var wg sync.WaitGroup
@@ -238,7 +249,7 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 		return
 	case mcp.NotifyInitialized:
 		if p != nil {
-			p.ready.Store(true)
+			p.initialized()
 		}
 	default:
 		if p != nil && p.offer(n, x) {

@@ -168,6 +168,9 @@ func (in *Incoming) Finish(o *era.Outcome) {
 		} else {
 			in.engine.send(in.ctx, in.X, in.Row, o)
 		}
+		if in.Peer != nil && in.Method() == mcp.MethodInitialize {
+			in.Peer.greetedBack(o.Err == nil)
+		}
 	case in.state.CompareAndSwap(stateCancelled, stateDropped):
 		in.forget(nil)
 		in.X.Drop()

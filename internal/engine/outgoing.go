@@ -74,7 +74,7 @@ func (p *Peer) expect(w *pending) error {
 	}
 	if w.out.ID.IsZero() {
 		p.lastID++
-		if prefix := p.engine.opts.IDPrefix; prefix != "" {
+		if prefix := p.prefix; prefix != "" {
 			w.out.ID = jsonrpc.StringID(fmt.Sprintf("%s%d", prefix, p.lastID))
 		} else {
 			w.out.ID = jsonrpc.IntID(p.lastID)
@@ -116,7 +116,7 @@ func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending
 	w.inline = false
 	w.mu.Unlock()
 	var status *transport.StatusError
-	if errors.As(err, &status) && status.Message != nil && !w.opts.Opening && !status.Refused() && w.unanswered() {
+	if errors.As(err, &status) && status.Message != nil && !w.opts.Opening && !status.Refused() && !status.SessionGone && w.unanswered() {
 		return w.codec.DecodeOutcome(w.out, status.Message)
 	}
 	if err != nil && w.unanswered() {

@@ -18,10 +18,13 @@ import (
 type Peer struct {
 	engine    *Engine
 	outlet    transport.Outlet
+	keeper    transport.Keeper // the outlet, where other processes serve the peer too; else nil
+	prefix    string           // of the ids of requests to it
 	SessionID string
 	Principal *mcp.Principal
 
 	ready   atomic.Bool  // the handshake is complete: unsolicited messages may go out
+	opening atomic.Int32 // how far the answer to the handshake is
 	level   atomic.Value // mcp.Level that the peer has set
 	notices notices
 	box     mailbox // changes on their way to a legacy peer
@@ -46,11 +49,19 @@ var _ transport.Peer = (*Peer)(nil)
 
 func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
 	p := &Peer{
-		engine: e, outlet: spec.Outlet, opened: spec.Codec, codec: spec.Codec, SessionID: spec.SessionID, Principal: spec.Principal,
+		engine: e, outlet: spec.Outlet, prefix: spec.IDPrefix, opened: spec.Codec, codec: spec.Codec,
+		SessionID: spec.SessionID, Principal: spec.Principal,
 		incoming: make(map[jsonrpc.ID]*Incoming), pending: make(map[jsonrpc.ID]*pending),
 	}
+	p.keeper, _ = spec.Outlet.(transport.Keeper)
+	if p.prefix == "" {
+		p.prefix = e.opts.IDPrefix
+	}
+	if spec.State != nil {
+		p.Restore(*spec.State)
+	}
 	p.notices.start = p.start
-	p.box.start, p.box.deliver = p.start, p.Notify
+	p.box.start, p.box.deliver = p.start, p.announce
 	p.box.failed = func(err error) { e.opts.OnError(fmt.Errorf("announce a change: %w", err)) }
 	return p
 }
@@ -72,13 +83,10 @@ func (p *Peer) SetCodec(c era.Codec) {
 // Ready tells whether the handshake is complete.
 func (p *Peer) Ready() bool { return p.ready.Load() }
 
-// SetLevel sets the least level of the log messages this peer wants.
-func (p *Peer) SetLevel(l mcp.Level) { p.level.Store(l) }
-
 // Level returns the level the peer has set, and whether it has set one.
 func (p *Peer) Level() (mcp.Level, bool) {
-	l, ok := p.level.Load().(mcp.Level)
-	return l, ok
+	l, _ := p.level.Load().(mcp.Level)
+	return l, l != ""
 }
 
 // greeted keeps what an initialize request says of the client.

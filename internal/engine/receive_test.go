@@ -268,16 +268,19 @@ func TestSubscriptionsOfOnePeerAreBounded(t *testing.T) {
 	}
 	defer opened.Close(nil)
 	p := opened.(*engine.Peer)
+	takes := func(uri string) bool {
+		place, err := p.Subscribe(t.Context(), uri)
+		return place && err == nil
+	}
 	for i := range 10000 {
-		if !p.Subscribe(fmt.Sprint(i)) {
+		if !takes(fmt.Sprint(i)) {
 			t.Fatalf("the subscription %d was refused", i)
 		}
 	}
-	if p.Subscribe("one more") || !p.Subscribe("7") {
+	if takes("one more") || !takes("7") {
 		t.Error("the limit is not where it should be")
 	}
-	p.Unsubscribe("7")
-	if !p.Subscribe("one more") {
-		t.Error("a place did not come back")
+	if err := p.Unsubscribe(t.Context(), "7"); err != nil || !takes("one more") {
+		t.Errorf("a place did not come back (%v)", err)
 	}
 }

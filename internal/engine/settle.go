@@ -97,10 +97,10 @@ func (in *Incoming) MayAsk() bool {
 
 // Ask sends requests to the client on the call's own stream, all at once, and returns their results in the order of the
 // questions. The first failure ends the others; the client is told of each that it need not answer any more, before Ask
-// returns. Each waits no longer than Options.AskTimeout.
+// returns. Each waits no longer than Options.AskTimeout, and no longer than Options.AskGrace while the client has no stream.
 //
-// It fails with ErrNoWay, at once, where there is no way to the client; with mcp.CodeRequestTimeout; with the cause of the
-// context; and with the client's own refusal.
+// It fails with ErrNoWay, at once, where there is no way to the client; with ErrUnreachable; with mcp.CodeRequestTimeout;
+// with the cause of the context; and with the client's own refusal.
 func (in *Incoming) Ask(ctx context.Context, questions []Question) ([]json.RawMessage, error) {
 	switch {
 	case !in.MayAsk():
@@ -110,6 +110,7 @@ func (in *Incoming) Ask(ctx context.Context, questions []Question) ([]json.RawMe
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
+	defer in.watchReach(ctx, abort)()
 	answers := make([]json.RawMessage, len(questions))
 	var asking sync.WaitGroup
 	for i, q := range questions {

@@ -22,10 +22,11 @@ type receiver struct {
 // silent is a peer that does nothing.
 type silent struct{}
 
-func (silent) Close(error)           {}
-func (silent) Idle() bool            { return true }
-func (silent) Drain(context.Context) {}
-func (silent) Codec() era.Codec      { return nil }
+func (silent) Close(error)                 {}
+func (silent) Idle() bool                  { return true }
+func (silent) Drain(context.Context)       {}
+func (silent) Restore(transport.PeerState) {}
+func (silent) Codec() era.Codec            { return nil }
 
 func (r *receiver) note(what string) {
 	r.mu.Lock()

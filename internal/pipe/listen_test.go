@@ -209,10 +209,14 @@ func TestLegacyHearsOnlyAfterTheHandshake(t *testing.T) {
 		announce() // nobody has subscribed to the book
 		w.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		w.quiet()
-		peer.Subscribe("book:1")
+		if _, err := peer.Subscribe(t.Context(), "book:1"); err != nil {
+			t.Fatal(err)
+		}
 		w.engine.Announce(engine.ResourceUpdated, "book:1")
 		w.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"book:1"}}`)
-		peer.Unsubscribe("book:1")
+		if err := peer.Unsubscribe(t.Context(), "book:1"); err != nil {
+			t.Fatal(err)
+		}
 		w.engine.Announce(engine.ResourceUpdated, "book:1")
 		w.quiet()
 	})

@@ -33,6 +33,7 @@ func (c *clerk) Deliver(ctx context.Context, x transport.Exchange) { x.Drop() }
 func (c *clerk) Close(error)                                       { c.closed++ }
 func (c *clerk) Idle() bool                                        { return true }
 func (c *clerk) Drain(context.Context)                             {}
+func (c *clerk) Restore(transport.PeerState)                       {}
 func (c *clerk) Codec() era.Codec                                  { return nil }
 
 // TestOpening: only an initialize that is answered with a result leaves a session.

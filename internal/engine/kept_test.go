@@ -1,0 +1,226 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/engine"
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	listChanged = `send {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+)
+
+// A client that says it is initialized before it has got the answer to its handshake hears of nothing before that answer.
+func TestInitializedBeforeTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		e := engine.New(call(func(ctx context.Context, in *engine.Incoming) *era.Outcome {
+			<-goOn
+			return empty(ctx, in)
+		}), engine.Options{})
+		out := &outlet{}
+		p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(nil)
+		opening := legacy(t, p, initialize)
+		e.Deliver(t.Context(), opening)
+		e.Deliver(t.Context(), legacy(t, p, initialized))
+		e.Announce(engine.ToolsChanged, "")
+		time.Sleep(time.Second)
+		out.want(t)
+		close(goOn)
+		synctest.Wait()
+		opening.want(t, "result")
+		e.Announce(engine.ToolsChanged, "")
+		time.Sleep(time.Second)
+		out.want(t, listChanged)
+	})
+}
+
+// far is an exchange that knows whether its client can be reached.
+type far struct {
+	*exchange
+	reachable func() bool
+}
+
+func (f far) Reachable(context.Context) bool { return f.reachable() }
+
+// A question ends when its client has had no stream for the grace, and not when it comes back before that.
+func TestQuestionOfAClientThatHasGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		grace, from, to time.Duration // the client has a stream from one time to the other
+		want            time.Duration // of the end of the question
+		why             error
+	}{
+		"never there":   {0, time.Hour, time.Hour, time.Minute, engine.ErrUnreachable},
+		"there once":    {0, 15 * time.Second, 35 * time.Second, 90 * time.Second, engine.ErrUnreachable},
+		"shorter":       {6 * time.Second, 0, 30 * time.Second, 36 * time.Second, engine.ErrUnreachable},
+		"there always":  {0, 0, time.Hour, 10 * time.Minute, mcp.CodeRequestTimeout},
+		"without grace": {-1, time.Hour, time.Hour, 10 * time.Minute, mcp.CodeRequestTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				e := engine.New(call(func(ctx context.Context, in *engine.Incoming) *era.Outcome {
+					_, err := in.Ask(ctx, []engine.Question{{Method: "ping"}})
+					if took := time.Since(began); !errors.Is(err, c.why) || took != c.want {
+						t.Errorf("after %s: %v", took, err)
+					}
+					return empty(ctx, in)
+				}), engine.Options{AskGrace: c.grace})
+				state := &transport.PeerState{Ready: true}
+				p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: &outlet{}, State: state})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close(nil)
+				x := legacy(t, p, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
+				e.Receive(t.Context(), far{x, func() bool {
+					now := time.Since(began)
+					return now >= c.from && now <= c.to
+				}})
+			})
+		})
+	}
+}
+
+// keeper is an outlet whose peer is kept elsewhere.
+type keeper struct {
+	outlet
+	mu     sync.Mutex
+	kept   transport.PeerState
+	peer   transport.Peer
+	claims bool
+	err    error
+}
+
+func (k *keeper) Keep(_ context.Context, edit func(*transport.PeerState)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil {
+		edit(&k.kept)
+		k.peer.Restore(k.kept)
+	}
+	return k.err
+}
+
+func (k *keeper) Holds() bool { return true }
+
+func (k *keeper) Claims(context.Context) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.peer.Restore(k.kept)
+	return k.claims, k.err
+}
+
+// What is kept elsewhere decides what a peer hears: the newest state, and which process it is that speaks.
+func TestPeerThatIsKeptElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var faults atomic.Int32
+		e := engine.New(call(empty), engine.Options{OnError: func(error) { faults.Add(1) }})
+		out := &keeper{kept: transport.PeerState{Level: mcp.LevelError, Resources: []string{"a"}}, claims: true}
+		opened, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: out, State: &out.kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close(nil)
+		p := opened.(*engine.Peer)
+		out.peer = p
+		if level, ok := p.Level(); !ok || level != mcp.LevelError || p.Ready() {
+			t.Errorf("restored: %s %v, ready %v", level, ok, p.Ready())
+		}
+		announce := func() {
+			for _, uri := range []string{"a", "b"} {
+				e.Announce(engine.ResourceUpdated, uri)
+				time.Sleep(time.Second)
+			}
+		}
+		announce() // not ready
+		out.mu.Lock()
+		out.kept.Ready = true // by another process, which this one is not told of
+		out.mu.Unlock()
+		announce()
+		if place, err := p.Subscribe(t.Context(), "b"); !place || err != nil {
+			t.Error(place, err)
+		}
+		if err := errors.Join(p.Unsubscribe(t.Context(), "a"), p.SetLevel(t.Context(), mcp.LevelDebug)); err != nil {
+			t.Error(err)
+		}
+		announce()
+		updated := func(uri string) string {
+			return fmt.Sprintf(`send {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri)
+		}
+		out.want(t, updated("a"), updated("b"))
+		out.mu.Lock()
+		out.claims = false
+		out.mu.Unlock()
+		announce()
+		out.mu.Lock()
+		out.claims, out.err = true, errors.New("the store is down")
+		out.mu.Unlock()
+		announce()
+		if p.SetLevel(t.Context(), mcp.LevelInfo) == nil {
+			t.Error("a level that could not be kept was taken")
+		}
+		if level, _ := p.Level(); level != mcp.LevelDebug {
+			t.Errorf("level %s", level)
+		}
+		out.want(t, updated("a"), updated("b"))
+		if faults.Load() != 2 {
+			t.Errorf("%d faults", faults.Load())
+		}
+	})
+}
+
+// Changes made here are told once, in order; those heard of are not told again.
+func TestChangesOfOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var told []string
+		e := engine.New(call(empty), engine.Options{Tell: func(_ context.Context, method, uri string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, method+" "+uri)
+			return nil
+		}})
+		out := &outlet{}
+		state := &transport.PeerState{Ready: true, Resources: []string{"a"}}
+		p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: out, State: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(nil)
+		e.Announce(engine.ToolsChanged, "")
+		e.Announce(engine.ToolsChanged, "")
+		time.Sleep(time.Second)
+		e.Announce(engine.ResourceUpdated, "b")
+		time.Sleep(time.Second)
+		if !e.Hear("notifications/tools/list_changed", "") || e.Hear("notifications/other", "") {
+			t.Error("what is a change and what is none")
+		}
+		time.Sleep(time.Second)
+		e.HearAll()
+		time.Sleep(time.Second)
+		if want := []string{"notifications/tools/list_changed ", "notifications/resources/updated b"}; !slices.Equal(told, want) {
+			t.Errorf("told %q", told)
+		}
+		if len(out.log) != 6 { // of the second Announce, of Hear, and of HearAll three lists and one resource
+			t.Errorf("heard %q", out.log)
+		}
+	})
+}
