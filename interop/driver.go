@@ -87,15 +87,15 @@ type session interface {
 	close() error
 }
 
-// dialer connects. The context bounds the whole session.
-type dialer func(ctx context.Context, target Target, era string) (session, error)
+// dialer connects, in the era of the plan and with its answers. The context bounds the whole session.
+type dialer func(ctx context.Context, target Target, plan Plan) (session, error)
 
 func goDriver(name string, dial dialer) func(testing.TB, Target, Plan) *Report {
 	return func(t testing.TB, target Target, plan Plan) *Report {
 		ctx, cancel := context.WithTimeout(t.Context(), driveLimit)
 		defer cancel()
 		report := &Report{Driver: name}
-		s, err := dial(ctx, target, plan.Era)
+		s, err := dial(ctx, target, plan)
 		if err != nil {
 			report.Error = &Failure{Message: err.Error()}
 			return report

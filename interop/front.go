@@ -22,6 +22,9 @@ type Front struct {
 	// Open starts what has to run and says where to connect. It is called once; all drivers share what it started.
 	Open func(t testing.TB) Target
 
+	// Answers are the clients' to what the front asks.
+	Answers *Answers
+
 	// Cases are run by each driver, in this order and on one connection.
 	Cases []Case
 }
@@ -51,7 +54,7 @@ func RunFronts(t *testing.T, fronts []Front) {
 }
 
 func (f Front) run(t *testing.T, driver Driver, target Target) {
-	plan := Plan{Era: f.Era}
+	plan := Plan{Era: f.Era, Answers: f.Answers}
 	for _, c := range f.Cases {
 		plan.Steps = append(plan.Steps, c.Step)
 	}

@@ -16,13 +16,26 @@ type goSDK struct {
 	progress progressBook
 }
 
-func dialGoSDK(ctx context.Context, target Target, era string) (session, error) {
+func dialGoSDK(ctx context.Context, target Target, plan Plan) (session, error) {
 	s := &goSDK{}
-	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk", Version: "1.0.0"}, &mcp.ClientOptions{
-		ProgressNotificationHandler: s.onProgress,
-	})
+	can := &mcp.ClientOptions{ProgressNotificationHandler: s.onProgress, Capabilities: &mcp.ClientCapabilities{}}
+	if plan.Answers != nil {
+		can.Capabilities = nil // what the handlers say
+		can.ElicitationHandler = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: plan.Answers.Form}, nil
+		}
+		can.CreateMessageHandler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Role: "assistant", Model: plan.Answers.Model, Content: &mcp.TextContent{Text: plan.Answers.Text}}, nil
+		}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk", Version: "1.0.0"}, can)
+	if plan.Answers != nil {
+		for _, uri := range plan.Answers.Roots {
+			client.AddRoots(&mcp.Root{URI: uri})
+		}
+	}
 	options := &mcp.ClientSessionOptions{}
-	switch era {
+	switch plan.Era {
 	case "legacy":
 		options.ProtocolVersion = legacyVersion
 	case "modern":

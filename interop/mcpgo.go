@@ -18,14 +18,18 @@ type mcpGo struct {
 	progress progressBook
 }
 
-func dialMCPGo(ctx context.Context, target Target, era string) (session, error) {
+func dialMCPGo(ctx context.Context, target Target, plan Plan) (session, error) {
 	wire, err := mcpGoTransport(target)
 	if err != nil {
 		return nil, err
 	}
 	s := &mcpGo{}
 	var options []client.ClientOption
-	switch era {
+	if plan.Answers != nil {
+		a := mcpGoAnswers{plan.Answers}
+		options = append(options, client.WithElicitationHandler(a), client.WithSamplingHandler(a), client.WithRootsHandler(a))
+	}
+	switch plan.Era {
 	case "legacy":
 		options = append(options, client.WithLegacyProtocolOnly())
 	case "modern":
@@ -42,6 +46,25 @@ func dialMCPGo(ctx context.Context, target Target, era string) (session, error) 
 		return nil, errors.Join(err, s.client.Close())
 	}
 	return s, nil
+}
+
+// mcpGoAnswers answers a server.
+type mcpGoAnswers struct{ *Answers }
+
+func (a mcpGoAnswers) Elicit(context.Context, mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: a.Form}}, nil
+}
+
+func (a mcpGoAnswers) CreateMessage(context.Context, mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return &mcp.CreateMessageResult{SamplingMessage: mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: mcp.NewTextContent(a.Text)}, Model: a.Model}, nil
+}
+
+func (a mcpGoAnswers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	result := &mcp.ListRootsResult{}
+	for _, uri := range a.Roots {
+		result.Roots = append(result.Roots, mcp.Root{URI: uri})
+	}
+	return result, nil
 }
 
 func mcpGoTransport(target Target) (transport.Interface, error) {

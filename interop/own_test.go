@@ -57,6 +57,7 @@ func startOwn(t testing.TB, options server.Options) string {
 func ownMemo(options server.Options) *server.Server {
 	s := server.New(mcp.Implementation{Name: "memo", Version: "1.0.0"}, options)
 	addTools(s)
+	addQuestions(s)
 	s.AddResource(mcp.Resource{Name: "welcome", URI: "memo://welcome", MIMEType: "text/plain", Description: "A fixed memo"},
 		func(_ context.Context, req *server.Request) (*mcp.ReadResourceResult, error) {
 			return memoText(req.Name(), "welcome to the memo server"), nil

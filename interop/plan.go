@@ -7,8 +7,19 @@ type Plan struct {
 	// Era restricts the negotiation: "auto" (the same as empty), "legacy" or "modern".
 	Era string `json:"era,omitempty"`
 
+	// Answers are what the client gives to a server that asks. A client without them declares that it can be asked nothing.
+	Answers *Answers `json:"answers,omitempty"`
+
 	// Steps run one after another. A step that fails does not stop the ones behind it.
 	Steps []Step `json:"steps"`
+}
+
+// Answers are a client's: the user accepts every form with the same content, the model always says the same.
+type Answers struct {
+	Form  map[string]any `json:"form"`
+	Text  string         `json:"text"`
+	Model string         `json:"model"`
+	Roots []string       `json:"roots"`
 }
 
 // Step is one request, or one list with all its pages.

@@ -16,8 +16,8 @@ type rialto struct{ client *client.Client }
 // rialtoModes are the modes of the client by the era of a plan.
 var rialtoModes = map[string]client.Mode{"": client.Auto, "auto": client.Auto, "legacy": client.Legacy, "modern": client.Modern}
 
-func dialRialto(ctx context.Context, target Target, era string) (session, error) {
-	options := client.Options{Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[era]}
+func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) {
+	options := client.Options{Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[plan.Era]}
 	var c *client.Client
 	var err error
 	switch {

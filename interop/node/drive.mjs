@@ -17,6 +17,20 @@ export async function readPlan() {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
+// capabilities and answers are what a client of the plan can be asked, and what it says then.
+export function capabilities({ answers }) {
+  return answers ? { elicitation: {}, sampling: {}, roots: {} } : {};
+}
+
+export function answers({ answers }) {
+  if (!answers) return {};
+  return {
+    'elicitation/create': () => ({ action: 'accept', content: answers.form }),
+    'sampling/createMessage': () => ({ role: 'assistant', model: answers.model, content: { type: 'text', text: answers.text } }),
+    'roots/list': () => ({ roots: answers.roots.map((uri) => ({ uri })) })
+  };
+}
+
 // main connects, runs every step of the plan and prints the report. A step that fails is part of the report.
 export async function main(driver, connect) {
   const report = { driver, steps: [] };
