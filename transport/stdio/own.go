@@ -28,10 +28,15 @@ func isStandard(stream any) bool {
 
 // ownReader and ownWriter put a handle of our own in the place of a standard stream, where the system allows it.
 func ownReader(in io.Reader) io.Reader {
-	if isStandard(in) {
-		if own := ownHandle(in.(*os.File), os.O_RDONLY); own != nil {
-			return own
-		}
+	if !isStandard(in) {
+		return in
+	}
+	file := in.(*os.File)
+	if own := waitOn(file); own != nil {
+		return own
+	}
+	if own := ownHandle(file, os.O_RDONLY); own != nil {
+		return own
 	}
 	return in
 }

@@ -14,7 +14,7 @@ func ownHandle(file *os.File, flag int) *os.File {
 	if !ok {
 		return nil
 	}
-	if own := reopen(file, int(fd), flag); own != nil {
+	if own := reopen(file, flag); own != nil {
 		return own
 	}
 	return duplicate(int(fd), file.Name())
