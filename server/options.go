@@ -139,8 +139,8 @@ type HTTPOptions struct {
 	// 403 and its text. It may be called concurrently. Nil means none.
 	SecurityValidator func(*http.Request) error
 
-	// Principal tells who sent a request, as an authorization layer around the handler has found out. It may be called
-	// concurrently. Nil means nobody.
+	// Principal tells who sent a request, where that is found out in another way than by the middleware of package auth. It
+	// may be called concurrently. Nil means whom that middleware has named, else nobody.
 	Principal func(*http.Request) *mcp.Principal
 
 	// Sessionless serves legacy clients without sessions: no server requests, no streams of their own.

@@ -53,32 +53,7 @@ func (r *Request) Params() json.RawMessage { return r.in.Params() }
 
 // Name returns what the request is about: the name of a tool or prompt, the URI of a resource, for a method of an
 // extension the parameter that the header Mcp-Name repeats; else "".
-func (r *Request) Name() string {
-	switch r.in.Method() {
-	case mcp.MethodSubscribeResource, mcp.MethodUnsubscribeResource:
-		return r.param(era.LiftURI)
-	}
-	if r.in.Row == nil {
-		return ""
-	}
-	switch name := r.in.Row.NameParam; name {
-	case "":
-		return ""
-	case "name":
-		return r.param(era.LiftName)
-	case "uri":
-		return r.param(era.LiftURI)
-	default:
-		raw, _ := jsonrpc.Member(r.in.Message.Params, name)
-		return text(raw)
-	}
-}
-
-// param returns a lifted parameter that is a string, else "".
-func (r *Request) param(position int) string {
-	raw, _ := r.in.Param(position)
-	return text(raw)
-}
+func (r *Request) Name() string { return era.NameOf(r.in.Message, r.in.Row) }
 
 var noArguments = json.RawMessage("{}")
 

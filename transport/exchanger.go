@@ -44,6 +44,9 @@ type StatusError struct {
 	Header  func(name string) string // of the answer
 	Body    []byte                   // its first bytes (at most 4 KiB), for people
 	Message *jsonrpc.Message         // the JSON-RPC error in the body, where its id is that of the request or absent; else nil
+
+	// SessionGone says that the request named a session and the server does not know it: it has not begun the request.
+	SessionGone bool
 }
 
 func (e *StatusError) Error() string {

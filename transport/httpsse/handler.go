@@ -30,7 +30,10 @@ type Handler struct {
 	once     sync.Once
 }
 
-var _ http.Handler = (*Handler)(nil)
+var (
+	_ http.Handler         = (*Handler)(nil)
+	_ transport.Gatekeeper = (*Handler)(nil)
+)
 
 // New makes a handler that feeds recv. Of set only the legacy revisions are served. Close or Shutdown must be called in
 // the end.
@@ -62,21 +65,11 @@ func trimmed(path string) string { return strings.TrimSuffix(path, "/") }
 
 // ServeHTTP answers the two paths, and 404 on others.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	methods := h.paths[trimmed(r.URL.Path)]
-	if methods == nil {
-		plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
-		return
-	}
-	h.guard.Share(w, r)
-	preflight := h.guard.IsPreflight(r)
 	switch {
-	case !preflight && !slices.Contains(methods, r.Method):
-		allow := strings.Join(methods, ", ")
-		w.Header().Set("Allow", allow)
-		plain(w, http.StatusMethodNotAllowed, "this address answers "+allow+" only")
-	case !h.admit(w, r, preflight):
-	case preflight:
-		streamhttp.Preflight(w, r, methods)
+	case !h.Admit(w, r):
+	case h.guard.IsPreflight(r):
+		streamhttp.Preflight(w, r, h.paths[trimmed(r.URL.Path)])
+	case h.opts.SecurityValidator != nil && !h.valid(w, r):
 	case r.Method == http.MethodPost:
 		h.post(w, r)
 	case h.isClosed():
@@ -88,12 +81,31 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var errShutdown = errors.New("the server is shutting down")
 
-// admit checks Host, Origin and what the user has added.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request, preflight bool) bool {
-	err := h.guard.Check(r)
-	if err == nil && h.opts.SecurityValidator != nil && !preflight {
-		err = h.opts.SecurityValidator(r)
+// Admit checks path, method, Host and Origin, also for a layer around the handler, so that they come before its own checks.
+func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
+	methods := h.paths[trimmed(r.URL.Path)]
+	if methods == nil {
+		plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
+		return false
 	}
+	h.guard.Share(w, r)
+	h.bodies.Limit(w, r)
+	if !slices.Contains(methods, r.Method) && !h.guard.IsPreflight(r) {
+		allow := strings.Join(methods, ", ")
+		w.Header().Set("Allow", allow)
+		plain(w, http.StatusMethodNotAllowed, "this address answers "+allow+" only")
+		return false
+	}
+	if err := h.guard.Check(r); err != nil {
+		plain(w, http.StatusForbidden, err.Error())
+		return false
+	}
+	return true
+}
+
+// valid checks what the user has added.
+func (h *Handler) valid(w http.ResponseWriter, r *http.Request) bool {
+	err := h.opts.SecurityValidator(r)
 	if err != nil {
 		plain(w, http.StatusForbidden, err.Error())
 	}

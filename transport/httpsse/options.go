@@ -6,6 +6,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // Options configures a Handler. The zero value is ready to use.
@@ -35,7 +36,8 @@ type Options struct {
 	SecurityValidator func(*http.Request) error
 
 	// Principal tells who sent a request. A session takes messages from the principal that opened its stream alone. Nil
-	// means nobody. It is called concurrently.
+	// means whom an authorization layer around the handler has named ([transport.WithGrant]), else nobody. It is called
+	// concurrently.
 	Principal func(*http.Request) *mcp.Principal
 
 	// NoHijack keeps streams on net/http's own goroutines, so that access logs see them end. It costs about six times the
@@ -63,7 +65,7 @@ func (o Options) withDefaults() Options {
 	set(&o.BodyTimeout, 30*time.Second)
 	set(&o.WriteTimeout, 30*time.Second)
 	if o.Principal == nil {
-		o.Principal = func(*http.Request) *mcp.Principal { return nil }
+		o.Principal = transport.PrincipalOf
 	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}

@@ -9,6 +9,7 @@ import (
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // post takes one message or one array of them. The session comes first: for those who have none no body is read.
@@ -24,9 +25,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := context.WithoutCancel(r.Context()) // what runs ends with the stream, not with this request
 	if jsonrpc.IsBatch(frame) {
-		ok = h.takeArray(ctx, w, frame, from)
+		ok = h.takeArray(ctx, w, r, frame, from)
 	} else {
-		ok = h.take(ctx, w, frame, from)
+		ok = h.take(ctx, w, r, frame, from)
 	}
 	if ok {
 		plain(w, http.StatusAccepted, "Accepted")
@@ -49,7 +50,7 @@ func (h *Handler) named(w http.ResponseWriter, r *http.Request, who *mcp.Princip
 }
 
 // take judges one message and hands it over, or answers why it is none.
-func (h *Handler) take(ctx context.Context, w http.ResponseWriter, frame []byte, from origin) bool {
+func (h *Handler) take(ctx context.Context, w http.ResponseWriter, r *http.Request, frame []byte, from origin) bool {
 	m, err := jsonrpc.Decode(frame, negotiate.Lift)
 	if err != nil {
 		bad := &jsonrpc.FrameError{Code: jsonrpc.CodeParse}
@@ -57,15 +58,21 @@ func (h *Handler) take(ctx context.Context, w http.ResponseWriter, frame []byte,
 		refuse(w, bad.ID, mcp.Errorf(mcp.Code(bad.Code), "%v", err))
 		return false
 	}
+	if !h.allows(w, r, h.set.ClassifyFrame(m, from.session.peer.Codec()), m) {
+		return false
+	}
 	h.hand(ctx, m, from, from.session)
 	return true
 }
 
 // takeArray judges an array as a whole, then each element by itself.
-func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, frame []byte, from origin) bool {
+func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, r *http.Request, frame []byte, from origin) bool {
 	messages, route := h.set.ClassifyBatch(frame, nil, from.session.peer.Codec(), h.opts.MaxBatch)
 	if route.Refusal != nil {
 		refuse(w, jsonrpc.ID{}, route.Refusal.Err)
+		return false
+	}
+	if !h.allows(w, r, route, messages...) {
 		return false
 	}
 	b := &batch{session: from.session, left: len(messages) + 1} // one more, so that the array is not sent before all are registered
@@ -74,6 +81,13 @@ func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, frame []
 	}
 	b.drop()
 	return true
+}
+
+// allows puts messages before an authorization layer. Those that have no codec are refused or dropped anyway.
+func (h *Handler) allows(w http.ResponseWriter, r *http.Request, route negotiate.Route, messages ...*jsonrpc.Message) bool {
+	return route.Codec == nil || transport.Allows(w, r, func() []transport.Operation {
+		return transport.Operations(route.Codec, messages...)
+	})
 }
 
 // hand classifies a message as on a pipe, where the handshake of the stream counts and not the headers of a POST, and

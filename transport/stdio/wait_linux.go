@@ -40,7 +40,7 @@ func waitOn(file *os.File) io.Reader {
 	f := &waitFile{fd: -1, epoll: -1}
 	f.bell.in, f.bell.out = -1, -1
 	if err := f.open(path); err != nil {
-		f.release()
+		_ = f.release() // nothing was written to them
 		return nil
 	}
 	return f

@@ -62,6 +62,8 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 	case from.session == nil && h.sessionful():
 		h.noSession(w, jsonrpc.ID{})
 		return
+	case !transport.Allows(w, r, func() []transport.Operation { return transport.Operations(route.Codec, messages...) }):
+		return
 	}
 	b := &batch{done: make(chan struct{})}
 	b.h, b.w, b.r, b.takes, b.resumes = h, w, r, takes, keeper(from.session)

@@ -22,7 +22,7 @@ type call struct {
 	id       jsonrpc.ID
 	opening  bool // an initialize, whose answer may begin a session
 	answered bool
-	lastID   string // of the last event that had one
+	at       place
 }
 
 // Exchange posts a message and hands over everything that comes back, on the caller's goroutine.
@@ -35,7 +35,7 @@ func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, er
 	if !x.opening {
 		session = c.sessionID()
 	}
-	resp, err := c.do(x.ctx, out.Frame, out.Headers, session) //nolint:bodyclose // read and discard close it
+	resp, err := c.insist(x.ctx, out, session) //nolint:bodyclose // read and discard close it
 	if err != nil {
 		x.end()
 		return false, err
@@ -69,7 +69,7 @@ func (c *Client) do(ctx context.Context, frame []byte, headers [][2]string, sess
 		return nil, c.explain(ctx, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, c.statusError(ctx, resp, frame)
+		return nil, c.statusError(ctx, resp, frame, session)
 	}
 	return resp, nil
 }
@@ -111,7 +111,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 }
 
 // statusError reads a response that is no success. The JSON-RPC error in it is taken where it is about the request.
-func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []byte) error {
+func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []byte, session string) error {
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which ends with no context
 		return fmt.Errorf("reach %s: %w", c.where, errSwitched)
@@ -126,13 +126,18 @@ func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []b
 		return c.explain(ctx, err)
 	}
 	out := &transport.StatusError{Status: resp.StatusCode, Header: resp.Header.Get, Body: body[:min(len(body), shown)]}
+	out.SessionGone = resp.StatusCode == http.StatusNotFound && session != ""
 	m, err := jsonrpc.Decode(body, lift)
 	if err != nil || m.Kind() != jsonrpc.KindError {
 		return out // an answer for people, or of something between here and the server
 	}
 	sent, err := jsonrpc.Decode(frame, nil)
-	if m.ID.IsZero() || err == nil && sent.ID == m.ID {
+	own := err == nil && sent.ID == m.ID
+	if m.ID.IsZero() || own {
 		out.Message = m
+	}
+	if own && mcp.Code(m.Error.Code) == mcp.CodeMethodNotFound {
+		out.SessionGone = false // that is what is not found
 	}
 	return out
 }

@@ -21,6 +21,10 @@ type ClientOptions struct {
 	// no proxy is set for them. A Timeout in it would end streams.
 	HTTPClient *http.Client
 
+	// Socket is the path of a unix socket that the server at an http:// address is reached by, without any proxy. An address
+	// unix:///path names its own. It counts only without an HTTPClient. Empty means none.
+	Socket string
+
 	// Headers go with every request; Authorization may be among them, and Host. Those that the protocol sets are left out.
 	Headers http.Header
 
@@ -33,6 +37,14 @@ type ClientOptions struct {
 	MaxReconnect  time.Duration // the longest; 0 means 30 s
 	CloseTimeout  time.Duration // for the request that ends a session; 0 means 2 s
 
+	// Retries is how often a message is sent again that the server has certainly not begun to handle: no connection came
+	// about, or it answered 429, or 503 with Retry-After. What opens a connection is sent once. 0 means 2, negative none.
+	Retries int
+
+	// OnSessionGone is called when the GET stream shows that the server no longer knows the session. A call that shows it
+	// fails with a StatusError. Nil is nobody.
+	OnSessionGone func()
+
 	// OnError is called with faults that belong to no call. It may be called concurrently. Nil drops them.
 	OnError func(error)
 }
@@ -43,8 +55,14 @@ func (o ClientOptions) withDefaults() ClientOptions {
 	set(&o.Reconnect, time.Second)
 	set(&o.MaxReconnect, 30*time.Second)
 	set(&o.CloseTimeout, 2*time.Second)
+	if o.Retries == 0 {
+		o.Retries = 2
+	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}
+	}
+	if o.OnSessionGone == nil {
+		o.OnSessionGone = func() {}
 	}
 	return o
 }
@@ -65,12 +83,12 @@ type Client struct {
 
 	ctx       context.Context // ends with Close
 	cancel    context.CancelFunc
-	retry     atomic.Int64 // what the server wants streams to wait before they are opened again, in ns; 0 for nothing
-	listening atomic.Bool  // the GET stream is open
+	listening atomic.Bool // the GET stream is open
 
 	mu      sync.Mutex
 	session string
 	streams bool // the goroutine of the GET stream exists
+	gone    bool // the session is the server's no more
 	closed  bool
 	started sync.WaitGroup
 	once    sync.Once
@@ -82,14 +100,15 @@ var _ transport.Exchanger = (*Client)(nil)
 // NewClient makes a client of the server at an http or https address. It does no I/O. The peer is the one that the calls
 // by this client belong to; it is closed with the client.
 func NewClient(address string, recv transport.Receiver, opts ClientOptions) (*Client, transport.Peer, error) {
+	address, socket := unixSocket(address, opts.Socket)
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, nil, fmt.Errorf("%.200q is no address of a server; it begins with http:// or https://", redact(address, u))
+		return nil, nil, fmt.Errorf("%.200q is no address of a server; it begins with http://, https:// or unix:///", redact(address, u))
 	}
 	c := &Client{url: u, where: u.Scheme + "://" + u.Host, recv: recv, opts: opts.withDefaults()}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.setHeaders()
-	c.setHTTP()
+	c.setHTTP(socket)
 	if c.peer, err = recv.Open(transport.PeerSpec{Outlet: c}); err != nil {
 		c.cancel()
 		return nil, nil, err
@@ -104,7 +123,7 @@ func redact(address string, u *url.URL) string {
 	return u.Redacted()
 }
 
-func (c *Client) setHTTP() {
+func (c *Client) setHTTP(socket string) {
 	if c.opts.HTTPClient != nil {
 		copied := *c.opts.HTTPClient
 		c.http = &copied
@@ -112,6 +131,9 @@ func (c *Client) setHTTP() {
 		c.own = &http.Transport{}
 		if standard, ok := http.DefaultTransport.(*http.Transport); ok {
 			c.own = standard.Clone()
+		}
+		if socket != "" {
+			c.own.Proxy, c.own.DialContext = nil, dialSocket(socket)
 		}
 		c.own.MaxIdleConnsPerHost = 64 // calls run side by side, and each has a connection
 		c.http = &http.Client{Transport: c.own}
@@ -136,6 +158,13 @@ func (c *Client) Listening() bool { return c.listening.Load() }
 // SessionID returns the id of the legacy session, "" where there is none.
 func (c *Client) SessionID() string { return c.sessionID() }
 
+// Forget says that the session has gone already: Close does not end it.
+func (c *Client) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone = true
+}
+
 // Send posts a message that belongs to no exchange.
 func (c *Client) Send(ctx context.Context, frame []byte) error { return c.postBack(ctx, frame) }
 
@@ -146,6 +175,9 @@ func (c *Client) Close() error {
 		c.mu.Lock()
 		c.closed = true
 		session := c.session
+		if c.gone {
+			session = ""
+		}
 		c.mu.Unlock()
 		c.cancel()
 		go c.peer.Close(transport.ErrClosed) // the peer's own limit bounds it; waiting here would hold up a handler that closes

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,9 @@ func (g *Guard) Share(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header := w.Header()
-	header.Add("Vary", "Origin")
+	if !slices.Contains(header["Vary"], "Origin") { // a layer around may have asked first, by Handler.Admit
+		header["Vary"] = append(header["Vary"], "Origin")
+	}
 	if origins := r.Header["Origin"]; len(origins) == 1 && g.Listed(origins[0]) {
 		header["Access-Control-Allow-Origin"] = origins
 		header["Access-Control-Expose-Headers"] = exposed

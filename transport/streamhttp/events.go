@@ -13,9 +13,16 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
+// place is where a stream has got to, which may outlive several connections.
+type place struct {
+	lastID   string        // of the last event that had one
+	retry    time.Duration // what the server wants the client to wait before it comes again; 0 for nothing
+	messages int           // that have come
+}
+
 // events reads a stream to its end, or until handle answers false, and calls it with every message. It returns nil after
 // the latter and at the end of the stream.
-func (c *Client) events(body io.Reader, lastID *string, handle func(frame []byte) (more bool)) error {
+func (c *Client) events(body io.Reader, at *place, handle func(frame []byte) (more bool)) error {
 	r := sse.NewReader(body, c.opts.MaxEventBytes)
 	for {
 		event, err := r.Next()
@@ -30,13 +37,16 @@ func (c *Client) events(body io.Reader, lastID *string, handle func(frame []byte
 			return err
 		}
 		if event.HasID {
-			*lastID = event.ID
+			at.lastID = event.ID
 		}
 		if event.HasRetry {
-			c.retry.Store(int64(max(event.Retry, time.Millisecond)))
+			at.retry = max(event.Retry, time.Millisecond)
 		}
-		if event.Kind == sse.Message && event.Name == sse.DefaultName && len(event.Data) > 0 && !handle(event.Data) {
-			return nil
+		if event.Kind == sse.Message && event.Name == sse.DefaultName && len(event.Data) > 0 {
+			at.messages++
+			if !handle(event.Data) {
+				return nil
+			}
 		}
 	}
 }
@@ -54,7 +64,7 @@ func (x *call) readStream(resp *http.Response) (bool, error) {
 	if x.ctx.Err() != nil {
 		return false, x.broken(x.ctx.Err())
 	}
-	if x.lastID != "" && x.resumable() {
+	if x.at.lastID != "" && x.resumable() {
 		return x.resume()
 	}
 	elsewhere, over := x.over()
@@ -65,7 +75,7 @@ func (x *call) readStream(resp *http.Response) (bool, error) {
 }
 
 func (x *call) follow(resp *http.Response) error {
-	return x.client.events(resp.Body, &x.lastID, func(frame []byte) bool {
+	return x.client.events(resp.Body, &x.at, func(frame []byte) bool {
 		x.take(frame, resp)
 		return !x.answered
 	})
@@ -80,10 +90,10 @@ func (x *call) resumable() bool {
 func (x *call) resume() (bool, error) {
 	const most = 8 // attempts without a new event
 	for failed := 0; failed < most; failed++ {
-		if err := x.client.pause(x.ctx, failed); err != nil {
+		if err := x.client.pause(x.ctx, x.at.retry, failed); err != nil {
 			return false, err
 		}
-		before := x.lastID
+		before := x.at.lastID
 		err := x.again()
 		switch {
 		case x.answered:
@@ -92,7 +102,7 @@ func (x *call) resume() (bool, error) {
 			return false, x.broken(x.ctx.Err())
 		case final(err):
 			return false, fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
-		case x.lastID != before:
+		case x.at.lastID != before:
 			failed = -1
 		}
 	}
@@ -100,7 +110,7 @@ func (x *call) resume() (bool, error) {
 }
 
 func (x *call) again() error {
-	resp, err := x.client.get(x.ctx, x.lastID)
+	resp, err := x.client.get(x.ctx, x.at.lastID)
 	if err != nil {
 		return err
 	}
@@ -119,7 +129,7 @@ func (c *Client) get(ctx context.Context, after string) (*http.Response, error) 
 		return nil, c.explain(ctx, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, c.statusError(ctx, resp, nil)
+		return nil, c.statusError(ctx, resp, nil, req.Header.Get(headerSession))
 	}
 	if essence(resp.Header["Content-Type"]) != typeEvents {
 		resp.Body.Close()
@@ -129,10 +139,10 @@ func (c *Client) get(ctx context.Context, after string) (*http.Response, error) 
 }
 
 // pause waits before a stream is opened again: as long as the server said, else longer with each failure; never quite the
-// same, so that many clients do not come at once.
-func (c *Client) pause(ctx context.Context, failed int) error {
+// same, and never shorter, so that many clients do not come at once.
+func (c *Client) pause(ctx context.Context, retry time.Duration, failed int) error {
 	const floor, ceiling = 10, 10 // a server's word counts between a tenth of the first wait and ten of the longest
-	wait := time.Duration(c.retry.Load())
+	wait, spread := retry, int64(32)
 	if wait > 0 {
 		wait = min(max(wait, c.opts.Reconnect/floor), c.opts.MaxReconnect*ceiling)
 	}
@@ -141,15 +151,21 @@ func (c *Client) pause(ctx context.Context, failed int) error {
 		for i := 0; i < failed && grown < c.opts.MaxReconnect; i++ {
 			grown = min(grown*3/2+1, c.opts.MaxReconnect)
 		}
-		wait = max(wait, grown)
-		wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
+		wait, spread = max(wait, grown), 4
 	}
+	wait += time.Duration(rand.Int64N(int64(wait)/spread + 1))
+	return c.rest(ctx, wait)
+}
+
+// rest waits, unless the context or the client ends first.
+func (c *Client) rest(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return c.explain(ctx, ctx.Err())
+	case <-c.ctx.Done():
 	}
+	return c.explain(ctx, context.Cause(ctx))
 }

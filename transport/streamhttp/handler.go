@@ -36,7 +36,10 @@ type Handler struct {
 	once      sync.Once
 }
 
-var _ http.Handler = (*Handler)(nil)
+var (
+	_ http.Handler         = (*Handler)(nil)
+	_ transport.Gatekeeper = (*Handler)(nil)
+)
 
 // New makes a handler that feeds recv. Legacy sessions exist where set serves a legacy revision and Options.Sessionless
 // is off. Close or Shutdown must be called in the end.
@@ -77,18 +80,14 @@ func (h *Handler) sessionful() bool { return h.sessioned }
 
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.guard.Share(w, r)
-	limited := h.bodies.Limit(w, r)
-	preflight := h.guard.IsPreflight(r)
+	limited, ok := h.admit(w, r)
 	switch {
-	case !preflight && !slices.Contains(h.methods, r.Method):
-		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
-		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
+	case !ok:
 		return
-	case !h.admit(w, r, preflight):
-		return
-	case preflight:
+	case h.guard.IsPreflight(r):
 		Preflight(w, r, h.methods)
+		return
+	case h.opts.SecurityValidator != nil && !h.valid(w, r):
 		return
 	case h.isClosed():
 		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, stopping())
@@ -107,12 +106,31 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stopping is what clients are told that ask, or still wait, while the handler stops.
 func stopping() *mcp.Error { return mcp.Errorf(mcp.CodeInternal, "the server is shutting down") }
 
-// admit checks Host, Origin and what the user has added.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request, preflight bool) bool {
-	err := h.guard.Check(r)
-	if err == nil && h.opts.SecurityValidator != nil && !preflight {
-		err = h.opts.SecurityValidator(r)
+// Admit checks method, Host and Origin for a layer around the handler, so that they come before its own checks.
+func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
+	_, ok := h.admit(w, r)
+	return ok
+}
+
+// admit checks what can be seen of a request at once, or answers why it is refused. limited is as in Bodies.take.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (limited, ok bool) {
+	h.guard.Share(w, r)
+	limited = h.bodies.Limit(w, r)
+	if !slices.Contains(h.methods, r.Method) && !h.guard.IsPreflight(r) {
+		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
+		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
+		return limited, false
 	}
+	if err := h.guard.Check(r); err != nil {
+		plain(w, http.StatusForbidden, err.Error())
+		return limited, false
+	}
+	return limited, true
+}
+
+// valid checks what the user has added.
+func (h *Handler) valid(w http.ResponseWriter, r *http.Request) bool {
+	err := h.opts.SecurityValidator(r)
 	if err != nil {
 		plain(w, http.StatusForbidden, err.Error())
 	}

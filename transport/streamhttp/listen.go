@@ -35,35 +35,62 @@ func (c *Client) keepListening() {
 		c.streams = false
 		c.mu.Unlock()
 	}()
-	lastID, opened := "", false
-	for failed := 0; ; failed++ {
-		began, before := time.Now(), lastID
-		err := c.listenOnce(&lastID, &opened)
+	var at place
+	opened := false
+	for failed, empty := 0, 0; ; failed++ {
+		began, before := time.Now(), at.messages
+		err := c.listenOnce(&at, &opened)
 		switch {
 		case c.ctx.Err() != nil:
 			return
-		case lastID != "" && forgotten(err):
-			c.opts.OnError(fmt.Errorf("the stream for messages outside calls begins anew, and some may be missing: %w", err))
-			lastID, before = "", ""
+		case at.lastID != "" && forgotten(err):
+			c.beginAnew(&at, err)
 		case final(err) && !(opened && refused(err)):
 			c.reportNoStream(err)
 			return
 		case err != nil:
 			c.opts.OnError(fmt.Errorf("the stream for messages outside calls was lost and is opened again: %w", err))
+		case at.messages > before || time.Since(began) >= steady:
+			empty = 0
+		default:
+			empty++
 		}
-		if lastID != before || time.Since(began) >= steady {
+		switch {
+		case empty == mostEmpty && at.lastID != "":
+			c.beginAnew(&at, errEmpty)
+		case empty >= 3*mostEmpty:
+			c.reportNoStream(fmt.Errorf("%w %d times in a row", errEmpty, empty))
+			return
+		}
+		if at.messages > before {
 			failed = 0
 		}
-		if err := c.pause(c.ctx, failed); err != nil {
+		if err := c.pause(c.ctx, at.retry, failed); err != nil {
 			return
 		}
 	}
 }
 
+// mostEmpty is how many streams in a row may end at once and bring nothing, before the place they were to go on from is
+// given up; after as many again, twice, the server is taken to have no such stream.
+const mostEmpty = 8
+
+var errEmpty = errors.New("the server opens the stream and ends it at once")
+
+// beginAnew gives up the place in a stream.
+func (c *Client) beginAnew(at *place, why error) {
+	c.opts.OnError(fmt.Errorf("the stream for messages outside calls begins anew, and some may be missing: %w", why))
+	at.lastID = ""
+}
+
 // reportNoStream tells why no stream is open. That a server has none is nothing to tell.
 func (c *Client) reportNoStream(err error) {
 	var status *transport.StatusError
-	if !errors.As(err, &status) || status.Status != http.StatusMethodNotAllowed {
+	if errors.As(err, &status) && status.SessionGone {
+		c.opts.OnSessionGone()
+		return
+	}
+	if status == nil || status.Status != http.StatusMethodNotAllowed {
 		c.opts.OnError(fmt.Errorf("no stream for messages outside calls is open: %w", err))
 	}
 }
@@ -93,8 +120,8 @@ func final(err error) bool {
 	return status.Status < 500 || status.Status == http.StatusNotImplemented
 }
 
-func (c *Client) listenOnce(lastID *string, opened *bool) error {
-	resp, err := c.get(c.ctx, *lastID)
+func (c *Client) listenOnce(at *place, opened *bool) error {
+	resp, err := c.get(c.ctx, at.lastID)
 	if err != nil {
 		return err
 	}
@@ -102,7 +129,7 @@ func (c *Client) listenOnce(lastID *string, opened *bool) error {
 	*opened = true
 	c.listening.Store(true)
 	defer c.listening.Store(false)
-	return c.events(resp.Body, lastID, func(frame []byte) bool {
+	return c.events(resp.Body, at, func(frame []byte) bool {
 		for _, one := range c.split(frame) {
 			if m, ok := c.decode(one); ok {
 				c.deliver(c.ctx, m, jsonrpc.ID{})

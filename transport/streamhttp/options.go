@@ -7,6 +7,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // Options configures a Handler. The zero value is ready to use.
@@ -23,7 +24,8 @@ type Options struct {
 	// 403 and its text. Nil means none. It is called concurrently.
 	SecurityValidator func(*http.Request) error
 
-	// Principal tells who sent a request. Nil means nobody. It is called concurrently.
+	// Principal tells who sent a request. Nil means whom an authorization layer around the handler has named
+	// ([transport.WithGrant]), else nobody. It is called concurrently.
 	Principal func(*http.Request) *mcp.Principal
 
 	// Sessionless serves legacy clients without sessions: no server requests, no streams of their own.
@@ -69,7 +71,7 @@ func (o Options) withDefaults() Options {
 	set(&o.WriteTimeout, 30*time.Second)
 	set(&o.IdleTimeout, 30*time.Minute)
 	if o.Principal == nil {
-		o.Principal = func(*http.Request) *mcp.Principal { return nil }
+		o.Principal = transport.PrincipalOf
 	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}

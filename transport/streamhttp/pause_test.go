@@ -20,10 +20,10 @@ func TestPause(t *testing.T) {
 		{0, 0, time.Second, 1250 * time.Millisecond},
 		{0, 1, 1500 * time.Millisecond, 1880 * time.Millisecond},
 		{0, 1 << 40, 30 * time.Second, 38 * time.Second},
-		{time.Millisecond, 0, 100 * time.Millisecond, 100 * time.Millisecond},
-		{3 * time.Second, 0, 3 * time.Second, 3 * time.Second},
+		{time.Millisecond, 0, 100 * time.Millisecond, 104 * time.Millisecond},
+		{3 * time.Second, 0, 3 * time.Second, 3100 * time.Millisecond},
 		{3 * time.Second, 1, 3 * time.Second, 4 * time.Second},
-		{24 * time.Hour, 0, 5 * time.Minute, 5 * time.Minute},
+		{24 * time.Hour, 0, 5 * time.Minute, 310 * time.Second},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range cases {
@@ -31,9 +31,8 @@ func TestPause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client.retry.Store(int64(c.retry))
 			began := time.Now()
-			if err := client.pause(t.Context(), c.failed); err != nil {
+			if err := client.pause(t.Context(), c.retry, c.failed); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(began); took < c.least || took > c.most {
@@ -42,7 +41,7 @@ func TestPause(t *testing.T) {
 			if err := client.Close(); err != nil {
 				t.Error(err)
 			}
-			if err := client.pause(client.ctx, 0); !errors.Is(err, transport.ErrClosed) {
+			if err := client.pause(client.ctx, 0, 0); !errors.Is(err, transport.ErrClosed) {
 				t.Errorf("after Close: %v", err)
 			}
 		}

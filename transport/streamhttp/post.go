@@ -9,6 +9,7 @@ import (
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // post takes one message or one array of them; limited as in Bodies.take.
@@ -64,11 +65,13 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request, x *exchange) boo
 	case route.Kind == negotiate.Drop:
 		w.WriteHeader(http.StatusAccepted)
 		return false
-	case route.Opening && h.sessionful():
-		return h.open(w, x)
 	case route.Kind == negotiate.Legacy && !route.Opening && x.session == nil && h.sessionful():
 		h.noSession(w, m.ID)
 		return false
+	case !transport.Allows(w, r, func() []transport.Operation { return transport.Operations(route.Codec, m) }):
+		return false
+	case route.Opening && h.sessionful():
+		return h.open(w, x)
 	}
 	return true
 }

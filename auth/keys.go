@@ -1,0 +1,227 @@
+package auth
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	jsonv2 "github.com/go-json-experiment/json"
+)
+
+const (
+	maxKeys    = 100             // of one key set
+	failedWait = 5 * time.Second // before a fetch that failed is tried again
+	keysLast   = 24 * time.Hour  // how long old keys are good for while no new ones can be had
+	minRSABits = 2048
+)
+
+// keySet are the public keys of an issuer, fetched when they are needed and kept for a time. Whoever needs keys that are
+// being fetched waits for them; nothing runs in between.
+type keySet struct {
+	issuer   string
+	url      string // "" until it is found by the issuer's metadata
+	client   *http.Client
+	life     time.Duration // how long keys are good without a look
+	cooldown time.Duration // between two looks for a key that is not there
+
+	mu      sync.Mutex
+	keys    []jose.JSONWebKey
+	fetched time.Time     // when the keys came
+	tried   time.Time     // when a fetch last began
+	failed  error         // of the last fetch
+	flight  chan struct{} // closed when the fetch that runs has ended; nil when none runs
+}
+
+// find returns the keys that a token may be signed with: the one it names, or all that fit its algorithm. When there are none
+// it looks whether the issuer has new ones, but not more often than the cooldown lets it.
+func (s *keySet) find(ctx context.Context, kid, algorithm string) ([]jose.JSONWebKey, error) {
+	for looked := false; ; looked = true {
+		s.mu.Lock()
+		fit, wait, err := s.look(kid, algorithm, looked)
+		s.mu.Unlock()
+		switch {
+		case err != nil:
+			return nil, err
+		case wait == nil:
+			return fit, nil
+		}
+		if err := s.await(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// look returns the keys that fit, or a fetch to wait for; s.mu is held. After one wait it is content with what there is.
+func (s *keySet) look(kid, algorithm string, looked bool) (fit []jose.JSONWebKey, wait *fetching, err error) {
+	now := time.Now()
+	age := now.Sub(s.fetched)
+	last := max(s.life, keysLast)
+	if !s.fetched.IsZero() && age < last {
+		fit = fitting(s.keys, kid, algorithm)
+	}
+	pause := s.cooldown
+	if s.failed != nil {
+		pause = min(pause, failedWait)
+	}
+	stale := s.fetched.IsZero() || age >= s.life
+	due := s.tried.IsZero() || now.Sub(s.tried) >= pause
+	switch {
+	case !looked && s.flight != nil && (stale || len(fit) == 0):
+		return nil, &fetching{done: s.flight}, nil
+	case !looked && due && (stale || len(fit) == 0):
+		s.flight, s.tried = make(chan struct{}), now
+		return nil, &fetching{done: s.flight, ours: true}, nil
+	case len(fit) > 0:
+		return fit, nil, nil
+	case s.failed != nil:
+		return nil, nil, fmt.Errorf("the keys of %s cannot be had: %w", s.issuer, s.failed)
+	}
+	return nil, nil, Invalidf("the access token is signed with a key that the issuer does not have")
+}
+
+// fetching is a fetch that runs, or is to be run by who has it.
+type fetching struct {
+	done chan struct{}
+	ours bool
+}
+
+// await waits for a fetch, or runs it.
+func (s *keySet) await(ctx context.Context, f *fetching) error {
+	if f.ours {
+		s.run(ctx, f.done)
+		return nil
+	}
+	select {
+	case <-f.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run fetches the keys. It goes on when the request that began it is given up: others wait for it.
+func (s *keySet) run(ctx context.Context, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+	defer cancel()
+	keys, err := []jose.JSONWebKey(nil), errors.New("the fetch broke off")
+	defer func() { // also when the client of the options panics
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.failed = err; err == nil {
+			s.keys, s.fetched = keys, time.Now()
+		}
+		s.flight = nil
+		close(done)
+	}()
+	keys, err = s.fetch(ctx)
+}
+
+// fetch gets the key set, after its address when that is not known.
+func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+	where := s.url
+	if where == "" {
+		var err error
+		if where, err = discover(ctx, s.client, s.issuer); err != nil {
+			return nil, err
+		}
+	}
+	body, err := get(ctx, s.client, where)
+	if err != nil {
+		return nil, err
+	}
+	return readKeys(body)
+}
+
+// discover finds the address of an issuer's keys by its metadata, in the places that MCP names and their order. RFC 8414, 3;
+// Spec 2026-07-28, basic/authorization/authorization-server-discovery.
+func discover(ctx context.Context, client *http.Client, issuer string) (string, error) {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return "", err
+	}
+	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
+	places := []string{
+		origin + "/.well-known/oauth-authorization-server" + path,
+		origin + "/.well-known/openid-configuration" + path,
+		origin + path + "/.well-known/openid-configuration",
+	}
+	var missing []error
+	for _, place := range slices.Compact(places) {
+		body, err := get(ctx, client, place)
+		if isMissing(err) {
+			missing = append(missing, err)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		var doc struct {
+			Issuer string `json:"issuer"`
+			Keys   string `json:"jwks_uri"`
+		}
+		switch err := jsonv2.Unmarshal(body, &doc); {
+		case err != nil:
+			return "", fmt.Errorf("%s cannot be read: %w", place, err)
+		case doc.Issuer != issuer:
+			return "", fmt.Errorf("%s is the metadata of another issuer", place)
+		}
+		return doc.Keys, checkURL("jwks_uri", doc.Keys)
+	}
+	return "", fmt.Errorf("there is no metadata of %s: %w", issuer, errors.Join(missing...))
+}
+
+// readKeys reads a key set. Keys that cannot check a signature are left out, and so are those of kinds that are not known: an
+// issuer may have more than we can use.
+func readKeys(body []byte) ([]jose.JSONWebKey, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := jsonv2.Unmarshal(body, &set); err != nil {
+		return nil, fmt.Errorf("the key set cannot be read: %w", err)
+	}
+	var keys []jose.JSONWebKey
+	for _, raw := range set.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(raw) == nil && isStrong(&key) && (key.Use == "" || key.Use == "sig") {
+			keys = append(keys, key)
+		}
+	}
+	switch {
+	case len(keys) == 0:
+		return nil, errors.New("the key set holds no public key for signatures")
+	case len(keys) > maxKeys:
+		return nil, fmt.Errorf("the key set holds %d keys; %d are allowed", len(keys), maxKeys)
+	}
+	return keys, nil
+}
+
+// isStrong takes public keys for signatures. Symmetric ones are none: they would let everybody sign who can check.
+func isStrong(key *jose.JSONWebKey) bool {
+	if !key.Valid() || !key.IsPublic() {
+		return false
+	}
+	if r, ok := key.Key.(*rsa.PublicKey); ok {
+		return r.N.BitLen() >= minRSABits
+	}
+	return true
+}
+
+// fitting picks the keys that a token may be signed with. A token without a key id may be signed with any that fits.
+func fitting(keys []jose.JSONWebKey, kid, algorithm string) []jose.JSONWebKey {
+	var out []jose.JSONWebKey
+	for _, key := range keys {
+		if (kid == "" || key.KeyID == kid) && (key.Algorithm == "" || key.Algorithm == algorithm) && suits(key.Key, algorithm) {
+			out = append(out, key)
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Token is what a verifier knows of an access token. The token itself is not in it.
+type Token struct {
+	// Principal is whose the token is, with the scopes it grants. It must not be the anonymous one.
+	Principal mcp.Principal
+
+	// Audience are the resources the token is for. One of them has to be this server: see [Options].Audiences.
+	Audience []string
+
+	// Ours says that the verifier knows by itself that the token is for this server and no other. Audience is not looked at
+	// then.
+	Ours bool
+
+	// Expiry is when the token ends; the zero time means never. NotBefore is when it begins; zero means it has begun.
+	Expiry, NotBefore time.Time
+
+	// KeyThumbprint binds the token to a key of its client (claim cnf.jkt, RFC 9449): only whoever proves to have the key may
+	// use it. Empty means that who has the token may use it.
+	KeyThumbprint string
+}
+
+// Verifier finds out whose an access token is. It may be called concurrently.
+//
+// An error that wraps an [InvalidToken] means that the token is no good, and the client is told its reason. Any other error
+// means that nobody can say right now: the request is refused with 503 and the error goes to Options.OnError, never to the
+// client. Errors must not contain the token.
+type Verifier interface {
+	Verify(ctx context.Context, token string) (*Token, error)
+}
+
+// VerifierFunc is a function as a Verifier.
+type VerifierFunc func(ctx context.Context, token string) (*Token, error)
+
+// Verify calls the function.
+func (f VerifierFunc) Verify(ctx context.Context, token string) (*Token, error) { return f(ctx, token) }
+
+// InvalidToken is the error for a token that is no good. Its text is sent to the client: what is wrong, never what the
+// token says.
+type InvalidToken struct{ Reason string }
+
+// Error returns the reason.
+func (e *InvalidToken) Error() string { return e.Reason }
+
+// Invalidf makes an InvalidToken.
+func Invalidf(format string, args ...any) error {
+	return &InvalidToken{Reason: fmt.Sprintf(format, args...)}
+}
+
+// AnyOf asks one verifier after another and takes the first answer that a token is good. When none gives it and one of them
+// could not say, neither can AnyOf.
+func AnyOf(verifiers ...Verifier) Verifier { return anyOf(verifiers) }
+
+type anyOf []Verifier
+
+// Verify implements Verifier.
+func (a anyOf) Verify(ctx context.Context, token string) (*Token, error) {
+	var unsure []error
+	verdict := Invalidf("the access token is not known here")
+	for _, v := range a {
+		found, err := v.Verify(ctx, token)
+		var invalid *InvalidToken
+		switch {
+		case err == nil:
+			return found, nil
+		case !errors.As(err, &invalid):
+			unsure = append(unsure, err)
+		case len(a) == 1:
+			verdict = err
+		}
+	}
+	if len(unsure) > 0 {
+		return nil, errors.Join(unsure...)
+	}
+	return nil, verdict
+}
+
+// times judges when a token is good. leeway is what clocks may differ by.
+func (t *Token) times(now time.Time, leeway time.Duration) error {
+	switch {
+	case !t.Expiry.IsZero() && !now.Before(t.Expiry.Add(leeway)):
+		return Invalidf("the access token has expired")
+	case !t.NotBefore.IsZero() && now.Add(leeway).Before(t.NotBefore):
+		return Invalidf("the access token is not good yet")
+	}
+	return nil
+}
