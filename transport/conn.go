@@ -21,6 +21,24 @@ type Conn interface {
 	Close() error
 }
 
+// Gatherer is a Conn that can hold answers back while more requests have arrived, so that the answers to all of them leave
+// together. Its methods may be called by several goroutines at once.
+type Gatherer interface {
+	Conn
+
+	// Gather sends a frame like Write, or holds it back while a further frame can be read without waiting, though not for
+	// more than about a millisecond from one Gather to the next. What is held leaves, in order, with the next frame that is
+	// not, with Flush, or with Close.
+	Gather(ctx context.Context, frame []byte) error
+
+	// Due tells whether something is held that no arrived frame speaks for any more. Whoever reads asks before each Read
+	// and calls Flush then.
+	Due() bool
+
+	// Flush sends what is held.
+	Flush(ctx context.Context) error
+}
+
 // FrameError reports one frame that could not be taken while the stream as a whole goes on.
 type FrameError struct {
 	Limit int64  // the limit that was broken, in bytes; 0 where it is another fault

@@ -57,5 +57,14 @@ func (x *exchange) Drop() { x.to.drop() }
 // Park needs nothing: the pipe is open anyway, and a cancellation finds its request in the table of its peer.
 func (x *exchange) Park(func()) bool { return true }
 
+// Answer writes the answer, or holds it back while more requests have arrived. Where the reading goroutine could not be
+// relieved by another one, nothing is held: nobody might come back for it.
+func (x *single) Answer(ctx context.Context, frame []byte, _ int, _ int64) error {
+	if x.turn.last {
+		return x.server.write(ctx, frame)
+	}
+	return x.server.gather(ctx, frame)
+}
+
 // Inline lets the reading go on elsewhere if what follows takes long.
 func (x *single) Inline() { x.turn.leave() }

@@ -42,7 +42,7 @@ func startLeading(lead func(t *turn)) *leadership {
 
 // run is the life of one leader.
 func (l *leadership) run() {
-	t := &turn{of: l}
+	t := &turn{of: l, last: l.crowded()}
 	over := false
 	defer func() {
 		switch {
@@ -67,6 +67,13 @@ func (l *leadership) join() bool {
 	return true
 }
 
+// crowded tells whether there may be no further leader.
+func (l *leadership) crowded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leaders >= mostLeaders
+}
+
 func (l *leadership) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,6 +85,7 @@ func (l *leadership) leave() {
 // turn is one goroutine's time as the leader. Only that goroutine uses it.
 type turn struct {
 	of   *leadership
+	last bool // nobody can take over; never changes, so it may be read by others
 	term uint64
 	away bool
 }

@@ -42,6 +42,7 @@ func (o Options) withDefaults() Options {
 // server is the server's end of one Conn.
 type server struct {
 	conn transport.Conn
+	held transport.Gatherer // the same, where it can hold answers back; else nil
 	recv transport.Receiver
 	set  *negotiate.Set
 	peer transport.Peer
@@ -65,6 +66,7 @@ func Serve(ctx context.Context, conn transport.Conn, recv transport.Receiver, se
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{conn: conn, recv: recv, set: set, opts: opts.withDefaults(), ended: make(chan error, 1), cancel: cancel}
+	s.held, _ = conn.(transport.Gatherer)
 	peer, err := recv.Open(transport.PeerSpec{Outlet: s})
 	if err != nil {
 		return errors.Join(err, conn.Close())
@@ -116,7 +118,7 @@ func (s *server) awaitLeaders() {
 
 // lead reads frames and runs what may run here, until the input ends or another goroutine has taken over.
 func (s *server) lead(ctx context.Context, t *turn) {
-	for {
+	for fresh := true; s.flush(ctx, t, fresh); fresh = false {
 		frame, err := s.conn.Read(ctx)
 		var bad *transport.FrameError
 		switch {
@@ -134,6 +136,17 @@ func (s *server) lead(ctx context.Context, t *turn) {
 			return
 		}
 	}
+}
+
+// flush sends the answers that are held back for no reason any more: before the leader waits for input, and when it has
+// taken over from one that is stuck. It may take long, and tells whether the goroutine still leads.
+func (s *server) flush(ctx context.Context, t *turn, fresh bool) bool {
+	if s.held == nil || !(fresh || s.held.Due()) {
+		return true
+	}
+	t.leave()
+	s.report(s.wrote(ctx, s.held.Flush(ctx)))
+	return t.back()
 }
 
 // take judges one frame and hands it over, or answers why not.
@@ -206,9 +219,21 @@ func (s *server) Send(ctx context.Context, frame []byte) error { return s.write(
 // End ends Serve: the receiver has closed the peer.
 func (s *server) End() { s.cancel(errEnded) }
 
-// write writes one frame. A wire that takes no more ends Serve: nobody would hear the answers to what is still read.
+// write writes one frame.
 func (s *server) write(ctx context.Context, frame []byte) error {
-	err := s.conn.Write(ctx, frame)
+	return s.wrote(ctx, s.conn.Write(ctx, frame))
+}
+
+// gather writes an answer, or holds it back.
+func (s *server) gather(ctx context.Context, frame []byte) error {
+	if s.held == nil {
+		return s.write(ctx, frame)
+	}
+	return s.wrote(ctx, s.held.Gather(ctx, frame))
+}
+
+// wrote looks at the end of a write. A wire that takes no more ends Serve: nobody would hear the answers to what is still read.
+func (s *server) wrote(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, transport.ErrEmptyFrame) {
 		s.cancel(fmt.Errorf("write to the client: %w", err))
 	}

@@ -46,12 +46,13 @@ type pipe struct {
 	grace  time.Duration
 
 	reading sync.Mutex // held by Read
+	ready   bool       // what the writer knows of the frames that have arrived; the reader's own
 	closed  atomic.Bool
 	once    sync.Once
 	err     error // of Close
 }
 
-var _ transport.Conn = (*pipe)(nil)
+var _ transport.Gatherer = (*pipe)(nil)
 
 func open(in io.Reader, out io.Writer, opts Options) *pipe {
 	src := newSource(in)
@@ -69,12 +70,28 @@ func (p *pipe) Read(ctx context.Context) ([]byte, error) {
 	if p.closed.Load() {
 		return nil, transport.ErrClosed
 	}
-	return p.reader.next(ctx)
+	frame, err := p.reader.next(ctx)
+	if ready := err == nil && p.reader.ready(); ready != p.ready {
+		p.ready = ready
+		p.writer.expect(ready)
+	}
+	return frame, err
 }
 
 func (p *pipe) Write(ctx context.Context, frame []byte) error {
-	return p.writer.write(ctx, frame)
+	return p.writer.write(ctx, frame, false)
 }
+
+// Gather implements transport.Gatherer.
+func (p *pipe) Gather(ctx context.Context, frame []byte) error {
+	return p.writer.write(ctx, frame, true)
+}
+
+// Due implements transport.Gatherer.
+func (p *pipe) Due() bool { return p.writer.due() }
+
+// Flush implements transport.Gatherer.
+func (p *pipe) Flush(ctx context.Context) error { return p.writer.flush(ctx) }
 
 func (p *pipe) Close() error {
 	p.once.Do(func() { p.err = p.shut() })

@@ -176,12 +176,12 @@ func TestWritesMerge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate{make(chan []byte), make(chan struct{})}
 		w := frameWriter{out: g}
-		go w.write(t.Context(), []byte("0"))
+		go w.write(t.Context(), []byte("0"), false)
 		if first := <-g.writes; string(first) != "0\n" {
 			t.Fatalf("first write %q", first)
 		}
 		for i := range 64 {
-			if err := w.write(t.Context(), fmt.Appendf(nil, "%d", i+1)); err != nil {
+			if err := w.write(t.Context(), fmt.Appendf(nil, "%d", i+1), false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -205,7 +205,7 @@ func TestGatheringIsBounded(t *testing.T) {
 		half := bytes.Repeat([]byte("x"), maxGathered/2)
 		done := make(chan error, 4)
 		for range 4 {
-			go func() { done <- w.write(t.Context(), half) }()
+			go func() { done <- w.write(t.Context(), half, false) }()
 			synctest.Wait()
 		}
 		if len(done) != 1 { // one writes, one has gathered, two wait

@@ -56,6 +56,23 @@ func (r *frameReader) next(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// ready tells whether next is sure to return without waiting.
+func (r *frameReader) ready() bool {
+	if r.skip || !r.begun {
+		return false // what comes first may be no frame
+	}
+	for rest := r.buf[r.start:r.end]; ; {
+		at := bytes.IndexByte(rest, '\n')
+		if at < 0 {
+			return false
+		}
+		if at > 1 || (at == 1 && rest[0] != '\r') {
+			return true
+		}
+		rest = rest[at+1:]
+	}
+}
+
 // cut takes from the buffer up to the next line feed, which it drops, or all there is.
 func (r *frameReader) cut() (part []byte, ended bool) {
 	rest := r.buf[r.start:r.end]

@@ -11,14 +11,16 @@ import (
 
 const (
 	maxGathered = 256 << 10 // bytes that may wait while a write is under way; a single larger frame passes
-	keepBytes   = 64 << 10  // a buffer above this is not kept
+	keepBytes   = 64 << 10  // a buffer above this is not kept, nor is more held back
+	maxHeld     = time.Millisecond
 )
 
 // errUntaken is what Close returns when the peer did not take everything in time.
 var errUntaken = errors.New("the peer did not read all that was written to it")
 
 // frameWriter gathers frames in one buffer. Whoever finds no write under way writes all that has gathered, so frames of
-// many writers leave in one system call and no goroutine is kept for it. A write that its context interrupts is
+// many writers leave in one system call and no goroutine is kept for it. Answers may also be held back while further
+// requests have arrived: then nobody writes, and the next frame takes them along. A write that its context interrupts is
 // finished by a goroutine, since a torn line would spoil the stream for everybody; close waits for it.
 type frameWriter struct {
 	out sink
@@ -27,14 +29,16 @@ type frameWriter struct {
 	waiting []byte        // frames nobody writes yet
 	spare   []byte        // the buffer written last, for reuse
 	active  bool          // somebody writes, and will write what is waiting
+	more    bool          // a further frame can be read without waiting
+	since   time.Time     // when the first of the frames that are held back came
 	closed  bool          // no further frame is taken
 	err     error         // the first failure; the stream is broken after it
 	changed chan struct{} // closed at the next change of the above; nil while nobody waits
 }
 
-// write takes one frame. It returns when the frame has been written or waits behind a write under way; a failure of
-// that write is then the answer to a later call.
-func (w *frameWriter) write(ctx context.Context, frame []byte) error {
+// write takes one frame. It returns when the frame has been written, is held back where that is allowed, or waits behind
+// a write under way; a failure of that write is then the answer to a later call.
+func (w *frameWriter) write(ctx context.Context, frame []byte, mayHold bool) error {
 	w.mu.Lock()
 	if err := w.awaitRoom(ctx, len(frame)+1); err != nil {
 		w.mu.Unlock()
@@ -47,14 +51,65 @@ func (w *frameWriter) write(ctx context.Context, frame []byte) error {
 		return transport.ErrEmptyFrame
 	}
 	w.waiting = append(w.waiting, '\n')
-	if w.active {
+	if w.active || (mayHold && w.hold(before == 0)) {
 		w.mu.Unlock()
 		return nil
 	}
 	w.active = true
 	w.mu.Unlock()
+	return w.start(ctx)
+}
+
+// hold tells whether the frame that has just been taken may wait for the answers to further ones; w.mu is held.
+func (w *frameWriter) hold(first bool) bool {
+	if !w.more || len(w.waiting) > keepBytes {
+		return false
+	}
+	now := time.Now()
+	if first {
+		w.since = now
+	}
+	return now.Sub(w.since) < maxHeld
+}
+
+// expect says whether a further frame can be read without waiting.
+func (w *frameWriter) expect(more bool) {
+	w.mu.Lock()
+	w.more = more
+	w.mu.Unlock()
+}
+
+// due tells whether frames are held back for no reason any more.
+func (w *frameWriter) due() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.more && !w.active && len(w.waiting) > 0
+}
+
+// flush writes what is held back.
+func (w *frameWriter) flush(ctx context.Context) error {
+	if !w.activate() {
+		return nil
+	}
+	return w.start(ctx)
+}
+
+// activate sets active, if something waits that nobody writes.
+func (w *frameWriter) activate() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.active || len(w.waiting) == 0 {
+		return false
+	}
+	w.active = true
+	return true
+}
+
+// start writes until nothing waits, or lets that be done aside where a write cannot be interrupted. It is called by whoever
+// has set active.
+func (w *frameWriter) start(ctx context.Context) error {
 	if !w.out.interruptible() {
-		go func() { _ = w.run(context.Background()) }() // ends when nothing waits; a failure is kept for the next Write
+		go func() { _ = w.run(context.Background()) }() // ends when nothing waits; a failure is kept for the next write
 		return nil
 	}
 	return w.run(ctx)
@@ -70,7 +125,7 @@ func (w *frameWriter) awaitRoom(ctx context.Context, size int) error {
 			return w.err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case len(w.waiting) == 0 || len(w.waiting)+size <= maxGathered:
+		case !w.active || len(w.waiting) == 0 || len(w.waiting)+size <= maxGathered: // without a write under way this frame begins one
 			return nil
 		}
 		change := w.nextChange()
@@ -83,7 +138,7 @@ func (w *frameWriter) awaitRoom(ctx context.Context, size int) error {
 	}
 }
 
-// run writes until nothing waits. It is called by whoever set active.
+// run writes until nothing waits.
 func (w *frameWriter) run(ctx context.Context) error {
 	for {
 		batch, err := w.takeBatch()
@@ -93,7 +148,7 @@ func (w *frameWriter) run(ctx context.Context) error {
 		n, err := w.out.write(ctx, batch)
 		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			w.putBack(batch[n:])
-			go func() { _ = w.run(context.Background()) }() // as in Write
+			go func() { _ = w.run(context.Background()) }() // as in start
 			return err
 		}
 		w.wrote(batch, err)
@@ -150,6 +205,9 @@ func (w *frameWriter) close(grace time.Duration) error {
 	w.closed = true
 	w.signal()
 	w.mu.Unlock()
+	if w.activate() {
+		go func() { _ = w.run(context.Background()) }() // waited for below
+	}
 	if w.awaitIdle(grace) {
 		return nil
 	}
