@@ -54,14 +54,10 @@ func (w *web) redirect(next *http.Request, via []*http.Request) error {
 	return w.guard.permits(next.Context(), next.URL)
 }
 
-// get reads a JSON object from an address that a server named. reason says what was wrong, for people; status is 0 when
-// there was no answer.
-func (w *web) get(ctx context.Context, address string, header http.Header, into any) (status int, err error) {
-	u, err := url.Parse(address)
+// get reads a JSON object. The error says what was wrong, for people; status is 0 when there was no answer.
+func (w *web) get(ctx context.Context, from endpoint, header http.Header, into any) (status int, err error) {
+	u, c, err := w.open(ctx, from)
 	if err != nil {
-		return 0, errors.New("it cannot be read as an address")
-	}
-	if err := w.guard.permits(ctx, u); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
@@ -74,7 +70,7 @@ func (w *web) get(ctx context.Context, address string, header http.Header, into 
 		req.Header[name] = values
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, body, err := w.do(w.named, req)
+	resp, body, err := w.do(c, req)
 	if err != nil {
 		return 0, err
 	}
@@ -110,22 +106,15 @@ func trimJSON(err error) string {
 
 // post sends a form, or a JSON document, and reads the answer whatever its status.
 func (w *web) post(ctx context.Context, to endpoint, kind string, body string, header http.Header) (*http.Response, []byte, error) {
-	u, err := url.Parse(to.url)
+	u, c, err := w.open(ctx, to)
 	if err != nil {
-		return nil, nil, errors.New("the endpoint cannot be read as an address")
-	}
-	c := w.trusted
-	if !to.trusted {
-		c = w.named
-		if err := w.guard.permits(ctx, u); err != nil {
-			return nil, nil, err
-		}
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(body))
 	if err != nil {
-		return nil, nil, errors.New("the endpoint cannot be read as an address")
+		return nil, nil, errors.New("it cannot be read as an address")
 	}
 	for name, values := range header {
 		req.Header[name] = values
@@ -169,8 +158,20 @@ func (w *web) why(ctx context.Context, err error) error {
 	return &unreachable{fmt.Errorf("it cannot be reached: %w", err)}
 }
 
-// endpoint is where a form goes.
+// endpoint is where a request goes.
 type endpoint struct {
 	url     string
 	trusted bool // the user configured it
+}
+
+// open answers the address of an endpoint and the client for it, or why it must not be used.
+func (w *web) open(ctx context.Context, to endpoint) (*url.URL, *http.Client, error) {
+	u, err := url.Parse(to.url)
+	switch {
+	case err != nil:
+		return nil, nil, errors.New("it cannot be read as an address")
+	case to.trusted:
+		return u, w.trusted, nil
+	}
+	return u, w.named, w.guard.permits(ctx, u)
 }

@@ -119,17 +119,17 @@ var special = []struct {
 	prefix netip.Prefix
 	kind   reachability
 }{
-	{netip.MustParsePrefix("100.64.0.0/10"), inside},   // shared by carriers and overlay networks, RFC 6598
-	{netip.MustParsePrefix("0.0.0.0/8"), never},        // "this network"
-	{netip.MustParsePrefix("192.0.0.0/24"), never},     // protocol assignments
-	{netip.MustParsePrefix("198.18.0.0/15"), inside},   // benchmarks
-	{netip.MustParsePrefix("240.0.0.0/4"), never},      // reserved, broadcast
-	{netip.MustParsePrefix("fec0::/10"), inside},       // site-local, retired
-	{netip.MustParsePrefix("64:ff9b:1::/48"), inside},  // local NAT64
-	{netip.MustParsePrefix("100::/64"), never},         // discard
-	{netip.MustParsePrefix("2001:db8::/32"), never},    // documentation
-	{netip.MustParsePrefix("::/96"), never},            // IPv4-compatible, retired; loopback is judged before
-	{netip.MustParsePrefix("192.88.99.0/24"), never},   // 6to4 relays, retired
+	{netip.MustParsePrefix("100.64.0.0/10"), inside},     // shared by carriers and overlay networks, RFC 6598
+	{netip.MustParsePrefix("0.0.0.0/8"), never},          // "this network"
+	{netip.MustParsePrefix("192.0.0.0/24"), never},       // protocol assignments
+	{netip.MustParsePrefix("198.18.0.0/15"), inside},     // benchmarks
+	{netip.MustParsePrefix("240.0.0.0/4"), never},        // reserved, broadcast
+	{netip.MustParsePrefix("fec0::/10"), inside},         // site-local, retired
+	{netip.MustParsePrefix("64:ff9b:1::/48"), inside},    // local NAT64
+	{netip.MustParsePrefix("100::/64"), never},           // discard
+	{netip.MustParsePrefix("2001:db8::/32"), never},      // documentation
+	{netip.MustParsePrefix("::/96"), never},              // IPv4-compatible, retired; loopback is judged before
+	{netip.MustParsePrefix("192.88.99.0/24"), never},     // 6to4 relays, retired
 	{netip.MustParsePrefix("255.255.255.255/32"), never}, // broadcast
 }
 

@@ -31,6 +31,11 @@ type serverMetadata struct {
 
 // findServer reads the metadata of an authorization server. A document that names another issuer is not used.
 func (a *Authorizer) findServer(ctx context.Context, issuer string) (*serverMetadata, error) {
+	return a.readServer(ctx, issuer, false)
+}
+
+// readServer is findServer, also for an issuer that the user configured, which may lie anywhere.
+func (a *Authorizer) readServer(ctx context.Context, issuer string, trusted bool) (*serverMetadata, error) {
 	failed := &Error{Server: a.where, Doing: "read the metadata of the authorization server"}
 	candidates, err := serverAddresses(issuer)
 	if err != nil {
@@ -39,7 +44,7 @@ func (a *Authorizer) findServer(ctx context.Context, issuer string) (*serverMeta
 	}
 	for _, address := range candidates {
 		var m serverMetadata
-		_, err := a.web.get(ctx, address, nil, &m)
+		_, err := a.web.get(ctx, endpoint{address, trusted}, nil, &m)
 		switch {
 		case err != nil:
 			if failed.Err == nil && transient(err) {
@@ -191,7 +196,7 @@ func (a *Authorizer) oldServer(ctx context.Context) (*serverMetadata, error) {
 	base := a.server.Scheme + "://" + a.server.Host
 	address := base + "/.well-known/oauth-authorization-server"
 	var m serverMetadata
-	status, err := a.web.get(ctx, address, http.Header{"Mcp-Protocol-Version": {mcp.Version20250326}}, &m)
+	status, err := a.web.get(ctx, endpoint{url: address}, http.Header{"Mcp-Protocol-Version": {mcp.Version20250326}}, &m)
 	switch {
 	case status == http.StatusNotFound:
 		return &serverMetadata{Issuer: base, Authorization: base + "/authorize", Token: base + "/token", Registration: base + "/register",

@@ -74,7 +74,8 @@ func (a *Authorizer) obtain(ctx context.Context, n need) (*token, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if mine || f.err != nil || n.metBy(f.token, a.now()) {
+		bare := errors.Is(f.err, errBare) && n.demand != nil // what was wanted for an old token is of no use after 401
+		if mine || f.err != nil && !bare || f.err == nil && n.metBy(f.token, a.now()) {
 			return f.token, f.err
 		}
 	}
@@ -101,9 +102,8 @@ func (a *Authorizer) land(f *flight) {
 	switch {
 	case f.err == nil:
 		a.held, a.loaded = f.token, true
-	case errors.Is(f.err, errBare):
-		a.held, a.loaded = f.token, true
-		f.token = nil
+	case errors.Is(f.err, errBare): // what is left of the record: the scopes that were asked for
+		a.held, a.loaded, f.token = f.token, true, nil
 	case !transient(f.err) && a.ctx.Err() == nil:
 		a.failed, a.since = f.err, a.now()
 		a.log.Warn("oauth: no token", "server", a.where, "error", f.err)
@@ -134,21 +134,20 @@ func (a *Authorizer) fly(ctx context.Context, n need) (*token, error) {
 		a.log.Info("oauth: the server has another authorization server now", "server", a.where, "issuer", at.server.Issuer)
 		had = nil // neither tokens nor scopes of one issuer mean anything to another
 	}
-	if a.refusedAtOnce(n, had) {
-		return nil, &Error{Server: a.where, Doing: "use the access token of " + plain(had.Issuer), Err: ErrRefused}
-	}
 	v.scopes = a.scopesFor(n, had, at)
 	if a.canRefresh(n, had, v.scopes) {
 		t, err := v.refresh(ctx, had)
 		if err == nil || !lost(err) {
 			return t, err
 		}
-		if had, err = a.afterRefusal(ctx, n, had); had != nil && err == nil && n.metBy(had, a.now()) || err != nil {
-			return had, err
+		if t, err = a.afterRefusal(ctx, had); err != nil || n.metBy(t, a.now()) {
+			return t, err
 		}
 		if n.demand == nil && a.opts.Flow.interactive() {
-			return had, errBare
+			return t, errBare
 		}
+	} else if a.refusedAtOnce(n, had) {
+		return nil, &Error{Server: a.where, Doing: "use the access token of " + plain(had.Issuer), Err: ErrRefused}
 	}
 	return v.login(ctx)
 }
@@ -191,7 +190,7 @@ func (a *Authorizer) placeOf(ctx context.Context, t *token) (*place, error) {
 	}
 	at := &place{resource: t.Resource, dpop: t.proofs != nil}
 	var err error
-	if a.opts.OldDiscovery && origin(a.server) == originOf(t.Issuer) {
+	if a.opts.OldDiscovery && t.Issuer == a.server.Scheme+"://"+a.server.Host {
 		at.server, err = a.oldServer(ctx)
 		return at, err
 	}
@@ -223,13 +222,12 @@ func (a *Authorizer) canRefresh(n need, had *token, scopes []string) bool {
 	if had == nil || had.Refresh == "" || !covers(had.Asked, scopes) {
 		return false
 	}
-	again := n.demand != nil && had.How == howRefresh && had.Access == n.not && a.now().Sub(had.Obtained) < time.Minute
+	again := n.demand != nil && had.Renewed && had.Access == n.not && a.now().Sub(had.Obtained) < time.Minute
 	return !again
 }
 
-// refusedAtOnce tells that the server refuses a token which a login has just brought: another login would bring another
-// such token, and people would be asked without end.
+// refusedAtOnce tells that the server refuses what a login of a moment ago has brought: another one would bring the same,
+// and people would be asked without end.
 func (a *Authorizer) refusedAtOnce(n need, had *token) bool {
-	return had != nil && n.demand != nil && !n.wider && had.Access != "" && had.Access == n.not &&
-		had.How == howFlow && a.now().Sub(had.Obtained) < time.Minute
+	return had != nil && n.demand != nil && !n.wider && had.Access != "" && had.Access == n.not && a.now().Sub(had.LoggedIn) < time.Minute
 }

@@ -20,16 +20,12 @@ type token struct {
 	Granted  []string       `json:"granted,omitempty"` // as the authorization server tells
 	Expires  time.Time      `json:"expires,omitzero"`
 	Obtained time.Time      `json:"obtained"`
-	How      string         `json:"how"`                // howFlow or howRefresh
+	LoggedIn time.Time      `json:"logged_in"`          // when the flow ran that all of it began with
+	Renewed  bool           `json:"renewed,omitzero"`   // it came by a refresh
 	Key      jsontext.Value `json:"dpop_key,omitempty"` // private; the token is bound to it
 
 	proofs *prover
 }
-
-const (
-	howFlow    = "flow"
-	howRefresh = "refresh"
-)
 
 // stale tells that a token has expired, or is about to: the shorter of 30 s and a quarter of its life before.
 func (t *token) stale(now time.Time) bool {

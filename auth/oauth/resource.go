@@ -24,7 +24,7 @@ func (a *Authorizer) findResource(ctx context.Context, challenged string) (*reso
 	absent := true
 	try := func(address string) (*resourceMetadata, error) {
 		var m resourceMetadata
-		status, err := a.web.get(ctx, address, nil, &m)
+		status, err := a.web.get(ctx, endpoint{url: address}, nil, &m)
 		if err == nil && m.Resource == "" {
 			err = fmt.Errorf("the answer has no member \"resource\"")
 		}
