@@ -243,6 +243,9 @@ func parseError(err error) error {
 		out.Text = "the JSON text ends too early"
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		out.Text = "a member stands twice in one object"
+		if syntax != nil {
+			out.Text = fmt.Sprintf("the member %.60q stands twice in one object", syntax.JSONPointer.LastToken())
+		}
 	}
 	return out
 }

@@ -219,7 +219,7 @@ func TestDecodeDepth(t *testing.T) {
 
 func TestFrameErrorText(t *testing.T) {
 	_, err := jsonrpc.Decode([]byte(`{"a":1,"a":2}`), nil)
-	if got, want := err.Error(), "a member stands twice in one object (at byte 7)"; got != want {
+	if got, want := err.Error(), `the member "a" stands twice in one object (at byte 7)`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err = jsonrpc.Decode([]byte(`[]`), nil)

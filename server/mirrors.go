@@ -43,18 +43,19 @@ func (m *Mirrors) Check(req *Request) error {
 // basic/transports/streamable-http, "Custom Headers".
 func checkMirrors(h era.Headers, declared []schema.HeaderParam, args json.RawMessage) *mcp.Error {
 	for _, d := range declared {
+		name := era.HeaderParam + d.Name
+		header, sent := h.Header(name)
+		decoded, readable := negotiate.DecodeHeader(header)
+		if !readable {
+			return mcp.Errorf(mcp.CodeHeaderMismatch,
+				"the header %s holds a base64 form that cannot be read, or characters that have to be sent in that form", name)
+		}
 		value, ok := d.In(args)
 		if !ok || string(value) == "null" || value[0] == '{' || value[0] == '[' {
 			continue // without a value there is nothing to mirror; a wrong type is the schema's to refuse
 		}
-		name := era.HeaderParam + d.Name
-		header, ok := h.Header(name)
-		if !ok {
+		if !sent {
 			return mcp.Errorf(mcp.CodeHeaderMismatch, "the header %s is missing; it must mirror the argument %q", name, d.Path[len(d.Path)-1])
-		}
-		decoded, ok := negotiate.DecodeHeader(header)
-		if !ok {
-			return mcp.Errorf(mcp.CodeHeaderMismatch, "the header %s holds a base64 form that cannot be read", name)
 		}
 		if !mirrors(d, decoded, value) {
 			return mcp.Errorf(mcp.CodeHeaderMismatch, "the header %s differs from the argument %q", name, d.Path[len(d.Path)-1])

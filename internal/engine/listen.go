@@ -59,7 +59,7 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 	}
 	if err := in.acknowledge(ctx, l); err != nil {
 		h.remove(l)
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "a subscription is an event stream; name text/event-stream in Accept"), Row: era.RowNotAcceptable}
+		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription is an event stream; name text/event-stream in Accept"), Row: era.RowNotAcceptable}
 	}
 	if !h.opened(l) { // shut down meanwhile, and left to us so that the acknowledgement is first
 		h.farewell(ctx, l)

@@ -42,11 +42,12 @@ func isSentinel(value string) bool {
 }
 
 // DecodeHeader reads a mirrored header: white space around it goes, a sentinel is decoded, everything else is taken as it
-// is. False means a sentinel that is no canonical padded base64 or no UTF-8.
+// is. False means a sentinel that is no canonical padded base64 or no UTF-8, or a value with characters that a header may
+// not hold in the clear: a server has to refuse those even when the body says the same.
 func DecodeHeader(value string) (string, bool) {
 	value = strip(value)
 	if !isSentinel(value) {
-		return value, true
+		return value, isClear(value)
 	}
 	code := value[len(sentinelOpen) : len(value)-len(sentinelClose)]
 	if strings.ContainsAny(code, "\r\n") { // which the decoder would skip
@@ -54,6 +55,16 @@ func DecodeHeader(value string) (string, bool) {
 	}
 	text, err := base64.StdEncoding.Strict().DecodeString(code)
 	return string(text), err == nil && utf8.Valid(text)
+}
+
+// isClear tells whether a header may hold a value as it is: visible ASCII, spaces and tabs.
+func isClear(value string) bool {
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 func strip(value string) string { return strings.Trim(value, " \t") }
@@ -83,7 +94,8 @@ func checkName(h era.Headers, m *jsonrpc.Message, param string) *era.Refusal {
 		return nil
 	}
 	value, present := h.Header(era.HeaderName)
-	if value = strip(value); present && !isSentinel(value) && bytes.IndexByte(raw, '\\') < 0 && string(raw[1:len(raw)-1]) == value {
+	value = strip(value)
+	if present && isClear(value) && !isSentinel(value) && bytes.IndexByte(raw, '\\') < 0 && string(raw[1:len(raw)-1]) == value {
 		return nil
 	}
 	body, _ := jsonrpc.Text(raw)

@@ -40,7 +40,9 @@ func TestDecodeHeader(t *testing.T) {
 	}{
 		{" us-west1\t", "us-west1", true},
 		{"a\tb", "a\tb", true},
-		{"naïve", "naïve", true},
+		{"naïve", "", false}, // to be encoded
+		{"a\x7fb", "", false},
+		{"\xff", "", false},
 		{"=?base64?dXMtd2VzdDE=?=", "us-west1", true},
 		{"=?base64??=", "", true},
 		{"=?base64?dXMtd2VzdDE?=", "", false}, // no padding
