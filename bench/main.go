@@ -3,6 +3,7 @@
 //	go run ./bench                       # the whole table, about five minutes
 //	go run ./bench -only 'http|stdio-1'  # some rows
 //	go run ./bench -json > table.json    # for machines
+//	go run ./bench -streams 10000        # no table, but so many open streams at once, on Linux
 //
 // Every server is a process of its own on the loopback address. The peers of a row take turns in short rounds, and the
 // bare limit (net/http and JSON, no SDK) runs twice, so that the table shows its own noise: a difference smaller than
@@ -49,6 +50,7 @@ type settings struct {
 	only     *regexp.Regexp
 	json     bool
 	wrk      string
+	streams  int
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -58,6 +60,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	flags.IntVar(&s.rounds, "rounds", 10, "rounds of each row; the memory rows run three at most, the allocations one")
 	flags.DurationVar(&s.duration, "duration", 500*time.Millisecond, "time of one measurement")
 	flags.BoolVar(&s.json, "json", false, "print JSON")
+	flags.IntVar(&s.streams, "streams", 0, "instead of the table: open so many event streams at once, of either era, and look at memory, notices and goroutines")
 	only := flags.String("only", "", "measure only the rows whose name matches this regular expression")
 	wrk := flags.Bool("wrk", false, "drive the HTTP rows with wrk, which must be installed and counts in whole seconds")
 	if err := flags.Parse(args); err != nil {
@@ -68,6 +71,10 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	}
 	if s.rounds < 1 || s.rounds > 1000 || s.duration < time.Millisecond || s.duration > time.Minute {
 		return s, errors.New("-rounds goes from 1 to 1000 and -duration from 1ms to 1m")
+	}
+	const mostStreams = 10_000 // more than that no server opens by default
+	if s.streams < 0 || s.streams > mostStreams {
+		return s, fmt.Errorf("-streams goes up to %d", mostStreams)
 	}
 	var err error
 	if s.only, err = regexp.Compile(*only); err != nil {
@@ -85,6 +92,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	if s.streams > 0 {
+		return runCrowd(ctx, s, stdout, stderr)
 	}
 	chosen := selectRows(s.only)
 	if len(chosen) == 0 {

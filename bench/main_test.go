@@ -26,6 +26,20 @@ func Example_printTable() {
 	// allocations  (counts)  9                 -                 <= 12           aim
 }
 
+func Example_printCrowds() {
+	err := printCrowds(os.Stdout, map[string]rows.Crowd{
+		"modern listen": {Streams: 10, Heard: 10, Memory: 0.25, Before: 5, Open: 15, After: 5},
+		"legacy GET":    {Streams: 10, Heard: 9, Memory: 0.31, Before: 5, Open: 15, After: 20},
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// streams        open  told of a change  memory of a stream, bare is 1.00  goroutines before  open  after
+	// modern listen  10    10                0.25 (<= 0.30)                    5                  15    5
+	// legacy GET     10    9                 0.31 (<= 0.30)                    5                  15    20
+}
+
 func TestFlagsAreRefusedClearly(t *testing.T) {
 	cases := []struct {
 		name string
@@ -36,6 +50,7 @@ func TestFlagsAreRefusedClearly(t *testing.T) {
 		{"bad expression", []string{"-only", "("}, "-only"},
 		{"no rounds", []string{"-rounds", "0"}, "-rounds goes from 1"},
 		{"too long", []string{"-duration", "2h"}, "-duration from"},
+		{"too many streams", []string{"-streams", "10001"}, "-streams goes up to"},
 		{"stray word", []string{"http"}, `"http"`},
 	}
 	for _, c := range cases {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -58,6 +59,41 @@ func (s *sender) openStream(request string) error {
 		return fmt.Errorf("status %d", s.answer.Status)
 	}
 	return nil
+}
+
+// Hear waits until each stream has brought a notification of the given method, and returns how many have. It fails with
+// the first that has not, though it hears them all.
+func (s *Streams) Hear(ctx context.Context, method string) (heard int, err error) {
+	mark := []byte(`"method":"` + method + `"`)
+	limit := time.Now().Add(Grace)
+	for i, sender := range s.senders {
+		if ctx.Err() != nil {
+			return heard, ctx.Err()
+		}
+		failure := sender.hear(mark, limit)
+		switch {
+		case failure == nil:
+			heard++
+		case err == nil:
+			err = fmt.Errorf("stream %d: %w", i, failure)
+		}
+	}
+	return heard, err
+}
+
+func (s *sender) hear(mark []byte, limit time.Time) error {
+	if err := s.conn.SetReadDeadline(limit); err != nil {
+		return err
+	}
+	for {
+		line, err := s.reader.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(line, mark) {
+			return nil
+		}
+	}
 }
 
 // Close ends all streams.
