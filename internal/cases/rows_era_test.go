@@ -114,7 +114,7 @@ func TestRowsOfArrays(t *testing.T) {
 		{"a claim in what is no message", posted(`[{"params":{`+claimOf("2026-07-28")+`}},1]`, batching), shape},
 		{"under a modern header", posted(`[`+ping+`]`, modernHeader), shape},
 		{"under a later header", posted(`[`+ping+`]`, "MCP-Protocol-Version: 2027-01-01"), shape},
-		{"with initialize", posted(`[`+initialize("2025-03-26").body+`]`), shape},
+		{"with initialize", posted(`[` + initialize("2025-03-26").body + `]`), shape},
 		{"with initialize, in a session that has arrays", posted(`[`+initialize("2025-03-26").body+`]`, batching), shape},
 		{"with a number", posted(`[`+ping+`,1]`, batching), shape},
 		{"with an array", posted(`[[`+ping+`]]`, batching), shape},
