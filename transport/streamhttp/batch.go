@@ -26,7 +26,10 @@ type element struct {
 	batch *batch
 }
 
-var _ transport.Exchange = (*element)(nil)
+var (
+	_ transport.Exchange = (*element)(nil)
+	_ transport.Reacher  = (*element)(nil)
+)
 
 // Send puts a message ahead of the answers.
 func (x *element) Send(ctx context.Context, frame []byte) error { return x.batch.send(ctx, frame) }
@@ -36,11 +39,23 @@ func (x *element) Answer(ctx context.Context, frame []byte, _ int, _ int64) erro
 	return x.batch.add(ctx, frame)
 }
 
-// Drop leaves the element without an answer.
+// Drop leaves the element without an answer, unless the server stops: its client waits for one.
 func (x *element) Drop() {
-	if x.message.Kind() == jsonrpc.KindRequest {
-		x.batch.h.report(x.batch.add(context.Background(), nil))
+	if x.message.Kind() != jsonrpc.KindRequest {
+		return
 	}
+	var frame []byte
+	if x.batch.h.isClosed() {
+		err := stopping()
+		frame = jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
+	}
+	x.batch.h.report(x.batch.add(context.Background(), frame))
+}
+
+// Reachable tells whether the client has a stream open: this one, or another of its session.
+func (x *element) Reachable(ctx context.Context) bool {
+	open, own := x.batch.connected()
+	return open || x.session != nil && x.session.reachable(ctx, own)
 }
 
 // postBatch takes an array, on the legacy revisions that have them.
@@ -83,11 +98,28 @@ func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec)
 		b.begin()
 	}
 	ctx := b.h.contextOf(r, from.session)
+	var failed error // of what other replicas should have been told
 	for _, m := range messages {
 		x := &element{batch: b}
 		x.message, x.codec, x.session, x.principal, x.remote = m, codec, from.session, from.principal, r.RemoteAddr
 		x.request.Store(r)
-		b.h.recv.Deliver(ctx, x)
+		here := true
+		if b.h.shared != nil && x.session != nil && m.Kind() != jsonrpc.KindRequest {
+			var err error
+			if here, err = b.h.shared.pass(r.Context(), x.session, m); err != nil && failed == nil {
+				failed = err
+			}
+		}
+		if here {
+			b.h.recv.Deliver(ctx, x)
+		}
+	}
+	switch {
+	case failed != nil && calls == 0:
+		b.h.refuseSession(w, jsonrpc.ID{}, failed)
+		return
+	case failed != nil:
+		b.h.opts.OnError(failed)
 	}
 	if calls == 0 {
 		w.WriteHeader(http.StatusAccepted)

@@ -67,6 +67,7 @@ var (
 	_ transport.Exchange = (*exchange)(nil)
 	_ transport.Parker   = (*exchange)(nil)
 	_ transport.Pauser   = (*exchange)(nil)
+	_ transport.Reacher  = (*exchange)(nil)
 )
 
 // Send puts a message ahead of the answer, which makes the response an event stream.
@@ -97,6 +98,12 @@ func (x *exchange) Park(gone func()) bool {
 	x.request.Store(nil)
 	s.onGone(gone)
 	return true
+}
+
+// Reachable tells whether the client has a stream open: this one, or another of its session.
+func (x *exchange) Reachable(ctx context.Context) bool {
+	open, own := x.connected()
+	return open || x.session != nil && x.session.reachable(ctx, own)
 }
 
 // Pause ends the connection before the answer.

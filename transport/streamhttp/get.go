@@ -42,7 +42,13 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		return
 	}
-	if after := r.Header.Get(headerLastEvent); after != "" && s.kept() {
+	after := r.Header.Get(headerLastEvent)
+	switch {
+	case !s.kept():
+	case s.shared != nil:
+		h.shared.get(w, r, s, after)
+		return
+	case after != "":
 		h.resume(w, r, s, after)
 		return
 	}
@@ -73,6 +79,13 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	delete(w.Header(), headerSession)
-	s.end(transport.ErrClosed)
+	if s.shared != nil {
+		if err := h.shared.delete(r.Context(), s); err != nil {
+			h.refuseSession(w, jsonrpc.ID{}, err)
+			return
+		}
+	} else {
+		s.end(transport.ErrClosed)
+	}
 	w.WriteHeader(http.StatusOK)
 }

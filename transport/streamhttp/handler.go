@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -30,7 +31,9 @@ type Handler struct {
 	sessions  sessions
 	streams   streams
 	bodies    Bodies
-	sessioned bool // asked for with every request, so it is found out once
+	layered   atomic.Bool // a layer around has called Admit
+	shared    *replicas // nil where the sessions are those of this handler alone
+	sessioned bool      // asked for with every request, so it is found out once
 	alarms    alarms
 	closed    chan struct{}
 	once      sync.Once
@@ -42,7 +45,7 @@ var (
 )
 
 // New makes a handler that feeds recv. Legacy sessions exist where set serves a legacy revision and Options.Sessionless
-// is off. Close or Shutdown must be called in the end.
+// is off. Close or Shutdown must be called in the end. It panics when Options.Sessions is set without what it needs.
 func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	opts = opts.withDefaults()
 	h := &Handler{
@@ -60,6 +63,9 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	h.sessions.byID, h.sessions.epoch = make(map[string]*session), time.Now()
 	h.streams.init(opts.KeepAlive, opts.WriteTimeout, opts.NoHijack, opts.OnError)
 	h.bodies = Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError}
+	if opts.Sessions != nil && h.sessionful() {
+		h.shared = newReplicas(h)
+	}
 	return h
 }
 
@@ -80,9 +86,10 @@ func (h *Handler) sessionful() bool { return h.sessioned }
 
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	limited, ok := h.admit(w, r)
+	body := h.limit(w, r)
+	defer body.end()
 	switch {
-	case !ok:
+	case !h.admit(w, r):
 		return
 	case h.guard.IsPreflight(r):
 		Preflight(w, r, h.methods)
@@ -95,7 +102,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, limited)
+		h.post(w, r, &body)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:
@@ -108,24 +115,36 @@ func stopping() *mcp.Error { return mcp.Errorf(mcp.CodeInternal, "the server is 
 
 // Admit checks method, Host and Origin for a layer around the handler, so that they come before its own checks.
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
-	_, ok := h.admit(w, r)
-	return ok
+	h.layered.Store(true)
+	h.bodies.Limit(w, r)
+	return h.admit(w, r)
 }
 
-// admit checks what can be seen of a request at once, or answers why it is refused. limited is as in Bodies.take.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (limited, ok bool) {
+// limit bounds the time for the body of a request; end must be called on what it returns. It holds for requests that are
+// refused unread, too. That of a GET may become a stream of its own, which has no body to wait for.
+func (h *Handler) limit(w http.ResponseWriter, r *http.Request) reading {
+	if r.Method != http.MethodPost {
+		h.bodies.Limit(w, r)
+		return reading{}
+	}
+	body := h.bodies.begin(w, r)
+	body.lift = h.layered.Load()
+	return body
+}
+
+// admit checks what can be seen of a request at once, or answers why it is refused.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
 	h.guard.Share(w, r)
-	limited = h.bodies.Limit(w, r)
 	if !slices.Contains(h.methods, r.Method) && !h.guard.IsPreflight(r) {
 		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
 		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
-		return limited, false
+		return false
 	}
 	if err := h.guard.Check(r); err != nil {
 		plain(w, http.StatusForbidden, err.Error())
-		return limited, false
+		return false
 	}
-	return limited, true
+	return true
 }
 
 // valid checks what the user has added.
@@ -146,7 +165,7 @@ func (h *Handler) isClosed() bool {
 	}
 }
 
-// Sessions returns how many legacy sessions are open.
+// Sessions returns how many legacy sessions are open here.
 func (h *Handler) Sessions() int { return h.sessions.count() }
 
 // Streams returns how many event streams are open.
@@ -175,17 +194,20 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Close takes no new requests and ends all sessions and streams. It returns when what they ran has ended, and may be
-// called twice. What runs for other requests is left to http.Server.
+// Close takes no new requests and ends all sessions and streams; sessions that other handlers share live on there. It returns
+// when what they ran has ended, and may be called twice. What runs for other requests is left to http.Server.
 func (h *Handler) Close() error {
 	h.Refuse()
 	h.streams.closeAll()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.close() {
-		wg.Go(func() { s.end(transport.ErrClosed) })
+		wg.Go(func() { s.finish(transport.ErrClosed, h.shared == nil) })
 	}
 	wg.Wait()
 	h.streams.wait()
+	if h.shared != nil {
+		h.shared.close()
+	}
 	if h.ownLog != nil {
 		return h.ownLog.Close()
 	}

@@ -21,10 +21,11 @@ type line struct {
 	name string                 // in the log; "" for a line that is not kept
 	to   atomic.Pointer[stream] // the connection that carries it now; nil while none does. Changed with mu held.
 
-	given atomic.Bool // the client has got an id, and so can come back
-	mu    sync.Mutex  // held from the storing of an event to its writing, and while a connection is being opened
-	over  bool        // the last event has been stored; guarded by mu
-	open  bool        // has a connection, or gets one; guarded by the session
+	away  atomic.Int64 // until when the client is taken to follow it at another handler, as of h.sessions.epoch
+	given atomic.Bool  // the client has got an id, and so can come back
+	mu    sync.Mutex   // held from the storing of an event to its writing, and while a connection is being opened
+	over  bool         // the last event has been stored; guarded by mu
+	open  bool         // has a connection, or gets one; guarded by the session
 }
 
 // The kinds of lines, which their names begin with.
@@ -38,6 +39,9 @@ func (s *session) newLine(kind byte) *line {
 	l := &line{s: s}
 	if s.kept() {
 		l.name = string(kind) + rand.Text()[:13]
+		if s.shared != nil {
+			l.name = string(kind) + s.shared.r.name + "." + l.name[1:]
+		}
 	}
 	return l
 }
@@ -119,6 +123,9 @@ func (l *line) finish(ctx context.Context, frame []byte) (err error) {
 	if frame != nil {
 		err = l.put(ctx, frame)
 	}
+	if frame == nil && l.s.shared != nil && l.given.Load() && !l.over {
+		l.store(ctx, overMark)
+	}
 	l.over = true
 	to := l.to.Swap(nil)
 	l.mu.Unlock()
@@ -157,6 +164,15 @@ func (l *line) vacate() {
 		}
 		l.mu.Unlock() // another has come for the same line at the same time: the later one has it
 	}
+}
+
+// connected tells whether the client follows the line, here or elsewhere.
+func (l *line) connected() bool {
+	if until := l.away.Load(); until > 0 && time.Since(l.s.h.sessions.epoch) < time.Duration(until) {
+		return true
+	}
+	to := l.to.Load()
+	return to != nil && to.alive()
 }
 
 // leave takes a connection that has ended from the line, and tells whether it was still the line's.

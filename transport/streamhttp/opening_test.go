@@ -57,7 +57,7 @@ func TestOpening(t *testing.T) {
 		{"result as event", typeEvents, answer(good, 0), 200, true, true},
 		{"error", "*/*", answer(bad, -32602), 200, false, false},
 		{"error as event", typeEvents, answer(bad, -32602), 200, false, false},
-		{"dropped", "*/*", func(_ context.Context, x transport.Exchange) { x.Drop() }, 200, false, false},
+		{"dropped", "*/*", func(_ context.Context, x transport.Exchange) { x.Drop() }, 202, false, false},
 		{"forgotten", "*/*", func(context.Context, transport.Exchange) {}, 200, false, false},
 		{"notification first", "*/*", func(ctx context.Context, x transport.Exchange) {
 			if err := x.Send(ctx, []byte(`{}`)); err != nil {

@@ -43,6 +43,17 @@ type Options struct {
 	// alone. It is used concurrently; Close does not close it.
 	EventLog state.EventLog
 
+	// Sessions keeps the records of legacy sessions where several handlers find them, so that each serves any session. It
+	// needs Bus, and unless NoResume is set EventLog, all three shared by the same handlers. Its own idle limit ends the
+	// sessions, and should be IdleTimeout, by which each handler lets go of what it holds of one. Nil means sessions of this
+	// handler alone. It is used concurrently; Close does not close it.
+	Sessions state.SessionStore
+
+	// Bus carries word between the handlers that share Sessions; it is not used without. Topic stands before the names of
+	// its topics: handlers that share sessions have the same. Empty means "rialto".
+	Bus   state.Bus
+	Topic string
+
 	// NoResume keeps no events: what was on its way when a connection is cut is lost, and no stream is closed early.
 	NoResume bool
 

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -12,13 +13,13 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// post takes one message or one array of them; limited as in Bodies.take.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, limited bool) {
+// post takes one message or one array of them.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, body *reading) {
 	takes, ok := h.mediaTypes(w, r)
 	if !ok {
 		return
 	}
-	frame, ok := h.bodies.take(w, r, limited)
+	frame, ok := h.bodies.take(w, r, body)
 	if !ok {
 		return
 	}
@@ -88,8 +89,13 @@ func (h *Handler) findSession(w http.ResponseWriter, r *http.Request, o *origin)
 	if !named || id == "" || !h.sessionful() {
 		return true
 	}
-	o.session = h.sessions.find(id, o.principal)
-	if o.session == nil {
+	if h.shared != nil {
+		var err error
+		if o.session, err = h.shared.find(r.Context(), id, o.principal); err != nil {
+			h.refuseSession(w, jsonrpc.ID{}, err)
+			return false
+		}
+	} else if o.session = h.sessions.find(id, o.principal); o.session == nil {
 		unknownSession(w)
 		return false
 	}
@@ -107,7 +113,7 @@ func unknownSession(w http.ResponseWriter) {
 func (h *Handler) open(w http.ResponseWriter, x *exchange) bool {
 	err := h.sessions.reserve(h.opts.MaxSessions)
 	if err == nil {
-		if x.session, err = h.newSession(x.codec, x.principal); err != nil {
+		if x.session, err = h.newSession(x.codec, x.principal, rand.Text(), nil); err != nil {
 			h.sessions.giveBack()
 		}
 	}
@@ -116,6 +122,9 @@ func (h *Handler) open(w http.ResponseWriter, x *exchange) bool {
 		return false
 	}
 	x.opening = x.session
+	if s := x.session.shared; s != nil {
+		s.id, s.opening = x.message.ID, s.record(x.message.Params)
+	}
 	return true
 }
 
@@ -124,7 +133,17 @@ func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
 	opening := x.opening
 	if x.message.Kind() != jsonrpc.KindRequest {
 		x.over, x.w, x.r = true, nil, nil // a notification or an answer has no response but this one
-		h.recv.Deliver(h.contextOf(r, x.session), x)
+		here := true
+		if h.shared != nil && x.session != nil {
+			var err error
+			if here, err = h.shared.pass(r.Context(), x.session, x.message); err != nil {
+				h.refuseSession(w, jsonrpc.ID{}, err)
+				return
+			}
+		}
+		if here {
+			h.recv.Deliver(h.contextOf(r, x.session), x)
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -155,8 +158,8 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 		return transport.ErrClosed
 	}
 	defer p.finished()
-	if p.opening != nil && (!good || !p.h.sessions.publish(p.opening)) {
-		p.opening = nil
+	if p.opening != nil {
+		frame, code = p.settleOpening(ctx, frame, code, good)
 	}
 	if p.stream == nil && p.takes == eventsBody && code == http.StatusOK {
 		if err := p.open(0); err != nil {
@@ -172,6 +175,38 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 	p.name()
 	p.body(frame, code)
 	return nil
+}
+
+// settleOpening makes the session that begins with a good answer known, before its client can be. Where that cannot be done
+// the answer is another one; p.mu is held.
+func (p *reply) settleOpening(ctx context.Context, frame []byte, code int, good bool) ([]byte, int) {
+	s := p.opening
+	var err error
+	if good && s.shared != nil {
+		err = p.h.shared.create(ctx, s)
+	}
+	if !good || err != nil || !p.h.sessions.publish(s) {
+		p.opening = nil
+	}
+	if err == nil {
+		return frame, code
+	}
+	p.h.opts.OnError(err)
+	no := mcp.Errorf(mcp.CodeInternal, "no session can be opened now; try again in a moment")
+	return jsonrpc.AppendError(nil, s.shared.id, era.WriteError(no, no.Code)), http.StatusServiceUnavailable
+}
+
+// connected tells whether the response is a stream that is open to its client, as far as is known, and which line it is.
+func (p *reply) connected() (bool, *line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.over:
+		return true, nil // nobody waits for its client any more
+	case p.line != nil && p.line.to.Load() != p.stream:
+		return p.line.connected(), p.line
+	}
+	return !p.lost() && (p.stream == nil || p.stream.alive()), p.line
 }
 
 // name puts the id of a session that begins into the header; p.mu is held.
@@ -196,9 +231,13 @@ func (p *reply) body(frame []byte, code int) {
 func (p *reply) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over {
-		p.finished()
+	if p.over {
+		return
 	}
+	if p.stream == nil && !p.lost() {
+		p.w.WriteHeader(http.StatusAccepted) // an empty 200 is no answer that clients know
+	}
+	p.finished()
 }
 
 // finished marks the end; p.mu is held.

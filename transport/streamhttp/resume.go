@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -27,7 +28,7 @@ func (h *Handler) resume(w http.ResponseWriter, r *http.Request, s *session, aft
 	}
 	l := s.lineOf(name)
 	// Events of a stream are stored with its line held, so what is replayed with the line held is all there is, and what is
-	// stored afterwards is written. Where other processes store events too, Follow takes the place of this.
+	// stored afterwards is written. Where other processes store events too, a follower takes the place of this.
 	h.carry(w, r, l, func() ([]byte, error) {
 		first, err := h.replay(r.Context(), s, after)
 		if err == nil && len(first) == 0 && l.over {
@@ -48,13 +49,20 @@ func (h *Handler) replay(ctx context.Context, s *session, after string) (out []b
 		if err != nil {
 			return nil, err
 		}
-		event := sse.Event{ID: e.ID, HasID: true, Data: e.Data}
-		if len(e.Data) > 0 {
-			event.Name = sse.DefaultName
+		if !bytes.Equal(e.Data, overMark) {
+			out = appendStored(out, e)
 		}
-		out = sse.AppendEvent(out, event)
 	}
 	return out, nil
+}
+
+// appendStored writes an event of the log.
+func appendStored(out []byte, e state.Event) []byte {
+	event := sse.Event{ID: e.ID, HasID: true, Data: e.Data}
+	if len(e.Data) > 0 {
+		event.Name = sse.DefaultName
+	}
+	return sse.AppendEvent(out, event)
 }
 
 // errOver says that a stream has ended and that the client has seen all of it.

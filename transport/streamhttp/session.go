@@ -21,7 +21,8 @@ type session struct {
 	owner  string    // key of the principal
 	codec  era.Codec
 	peer   transport.Peer
-	used   atomic.Int64 // time of the last use, as of h.sessions.now
+	shared *sharedSession // nil where the session is this handler's alone
+	used   atomic.Int64   // time of the last use, as of h.sessions.now
 
 	over   atomic.Bool // set with ended, for who stores events
 	places int32       // taken by GET streams that are open or being opened, those of calls included; guarded by mu
@@ -164,8 +165,7 @@ func (s *session) dropLog() {
 	if !s.kept() {
 		return
 	}
-	const patience = 5 * time.Second // for a log that is not in this process
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := bounded(context.Background())
 	defer cancel()
 	s.h.report(s.h.log.Drop(ctx, s.id()))
 }
@@ -176,7 +176,10 @@ func (s *session) touch() { s.used.Store(int64(time.Since(s.h.sessions.epoch))) 
 // watchIdle starts the idle limit; s.mu is held.
 func (s *session) watchIdle() {
 	s.touch()
-	if s.h.opts.IdleTimeout > 0 {
+	switch {
+	case s.shared != nil:
+		s.timer = time.AfterFunc(s.h.shared.tick(), s.shared.watch)
+	case s.h.opts.IdleTimeout > 0:
 		s.timer = time.AfterFunc(s.h.opts.IdleTimeout, s.expire)
 	}
 }
@@ -185,8 +188,8 @@ func (s *session) watchIdle() {
 // open stream are uses; a stream whose client is dead ends by the writes that fail.
 func (s *session) expire() {
 	rest := s.h.opts.IdleTimeout - (time.Since(s.h.sessions.epoch) - time.Duration(s.used.Load()))
+	busy := s.busy()
 	s.mu.Lock()
-	busy := s.places > 0 || !s.peer.Idle()
 	switch {
 	case s.ended:
 	case rest > 0:
@@ -201,15 +204,27 @@ func (s *session) expire() {
 	s.mu.Unlock()
 }
 
+// busy tells whether a stream is open, a call runs or a question waits.
+func (s *session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.places > 0 || !s.peer.Idle()
+}
+
 var errIdle = errors.New("the session was not used for too long")
 
 // end takes the session out of the table, closes its streams and its peer, and returns when what ran for it has ended. Its
 // events go last: what ends may still have something to say.
-func (s *session) end(why error) {
+func (s *session) end(why error) { s.finish(why, true) }
+
+// finish is end; unless everywhere is true the session lives on in other handlers, and its events stay.
+func (s *session) finish(why error, everywhere bool) {
 	s.mu.Lock()
 	lines := s.lines
 	s.ended, s.lines = true, nil
-	s.over.Store(true)
+	if everywhere {
+		s.over.Store(true)
+	}
 	if s.timer != nil {
 		s.timer.Stop()
 	}
@@ -218,6 +233,46 @@ func (s *session) end(why error) {
 	for _, l := range lines {
 		l.shut()
 	}
+	if s.shared != nil {
+		s.shared.shut()
+	}
 	s.peer.Close(why)
-	s.dropLog()
+	if everywhere {
+		s.dropLog()
+	}
+}
+
+// connected tells whether a stream of the session is open here, apart from that of one call.
+func (s *session) connected(but *line) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places > 0 {
+		return true
+	}
+	for _, l := range s.calls {
+		if l != but && l.connected() {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable tells whether the client has a stream open, apart from that of one call.
+func (s *session) reachable(ctx context.Context, but *line) bool {
+	return s.connected(but) || s.shared != nil && s.shared.openElsewhere(ctx)
+}
+
+// yieldCall ends the connection of a call's stream, since its client goes on with it elsewhere, and tells whether the call
+// runs.
+func (s *session) yieldCall(name string) bool {
+	s.mu.Lock()
+	l := s.calls[name]
+	s.mu.Unlock()
+	if l == nil {
+		return false
+	}
+	l.away.Store(int64(time.Since(s.h.sessions.epoch) + 2*probes))
+	l.vacate()
+	l.mu.Unlock()
+	return true
 }

@@ -1,7 +1,6 @@
 package streamhttp
 
 import (
-	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -46,6 +45,13 @@ func (t *sessions) find(id string, who *mcp.Principal) *session {
 		return nil
 	}
 	return s
+}
+
+// get returns a session by its id alone: for what has asked the store about it, or asks next.
+func (t *sessions) get(id string) *session {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byID[id]
 }
 
 func key(who *mcp.Principal) string {
@@ -110,11 +116,16 @@ func (t *sessions) close() []*session {
 	return t.all()
 }
 
-// newSession makes a session that nobody can find yet: the table gets it with a good answer to its initialize. Its place
-// has been reserved.
-func (h *Handler) newSession(codec era.Codec, who *mcp.Principal) (*session, error) {
-	s := &session{h: h, header: [1]string{rand.Text()}, owner: key(who), codec: codec}
-	peer, err := h.recv.Open(transport.PeerSpec{Codec: codec, Outlet: s, SessionID: s.id(), Principal: who})
+// newSession makes a session that nobody can find yet: the table gets it with a good answer to its initialize, or at once
+// where from says what is known of one that was opened elsewhere. Its place has been reserved.
+func (h *Handler) newSession(codec era.Codec, who *mcp.Principal, id string, from *transport.PeerState) (*session, error) {
+	s := &session{h: h, header: [1]string{id}, owner: key(who), codec: codec}
+	spec := transport.PeerSpec{Codec: codec, Outlet: s, SessionID: id, Principal: who, State: from}
+	if h.shared != nil {
+		s.shared = &sharedSession{s: s, r: h.shared, who: who}
+		spec.Outlet, spec.IDPrefix = s.shared, h.shared.idPrefix()
+	}
+	peer, err := h.recv.Open(spec)
 	if err != nil {
 		return nil, err
 	}

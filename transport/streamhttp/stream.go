@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -109,6 +110,23 @@ func (s *stream) eventAs(id string, frame []byte) error {
 	defer giveBack(buf)
 	*buf = sse.AppendEvent((*buf)[:0], sse.Event{Name: sse.DefaultName, ID: id, HasID: id != "", Data: frame})
 	return s.write(*buf, s.of.writeTimeout)
+}
+
+// stored writes an event of the log.
+func (s *stream) stored(e state.Event) error {
+	buf := buffers.Get().(*[]byte)
+	defer giveBack(buf)
+	*buf = appendStored((*buf)[:0], e)
+	return s.write(*buf, s.of.writeTimeout)
+}
+
+// alive tells whether the stream is open, as far as is known.
+func (s *stream) alive() bool {
+	if !s.mu.TryLock() {
+		return true // something is being written
+	}
+	defer s.mu.Unlock()
+	return !s.closed
 }
 
 var keepAliveComment = sse.AppendComment(nil, "keepalive")

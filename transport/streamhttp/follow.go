@@ -1,0 +1,323 @@
+package streamhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/state"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// follower is a GET stream of a session that several handlers serve: it brings what any of them stores in the log under the
+// name of a line. The stream of a call that runs here is a line of the usual kind instead.
+type follower struct {
+	s      *session
+	name   string
+	to     *stream
+	call   bool // of a call that runs elsewhere
+	cancel context.CancelFunc
+}
+
+// overMark is stored behind the last event of a call that ends without an answer. It is no JSON, and sent to nobody.
+var overMark = []byte("!")
+
+// get answers a GET in a session that several handlers serve.
+func (r *replicas) get(w http.ResponseWriter, req *http.Request, s *session, after string) {
+	if after == "" {
+		r.follow(w, req, &follower{s: s, name: s.newLine(getLine).name}, "")
+		return
+	}
+	ctx, cancel := bounded(req.Context())
+	name, _, err := r.h.log.Replay(ctx, s.id(), after)
+	cancel()
+	if err != nil {
+		r.h.refuseResume(w, err)
+		return
+	}
+	f := &follower{s: s, name: name, call: name[0] == callLine}
+	if !f.call {
+		r.follow(w, req, f, after)
+		return
+	}
+	owner := ownerOf(name)
+	runs := owner == r.name
+	if !runs {
+		runs, err = r.ask(req.Context(), owner, questionYield, s.id(), []byte(name))
+	}
+	switch {
+	case err != nil && !errors.Is(err, state.ErrNobody):
+		r.h.refuseResume(w, err)
+	case runs && owner != r.name:
+		r.follow(w, req, f, after)
+	default: // it runs here, or nowhere any more
+		r.h.report(r.tell(req.Context(), wordTaken, s.id(), []byte(name)))
+		r.h.resume(w, req, s, after)
+	}
+}
+
+// ownerOf returns the handler whose call a line belongs to; "" where the name has none.
+func ownerOf(line string) string {
+	name, _, _ := bytes.Cut([]byte(line[1:]), []byte{'.'})
+	owner, _ := validReplica(string(name))
+	return owner
+}
+
+// follow answers a GET with a follower. The record says first that the stream is the one for what belongs to no call.
+func (r *replicas) follow(w http.ResponseWriter, req *http.Request, f *follower, after string) {
+	s := f.s
+	if !s.reserve() {
+		plain(w, http.StatusConflict, errStreams.Error())
+		return
+	}
+	ctx, cancel := context.WithCancel(r.ctx) // of the stream, which outlives the request
+	f.cancel = cancel
+	first, events, err := r.prepare(req.Context(), ctx, f, after)
+	if err == nil {
+		f.to, err = r.h.streams.begin(w, req, true, first, func(to *stream) error { return s.shared.attach(f, to) })
+	}
+	if err != nil {
+		r.giveUp(w, f, err)
+		return
+	}
+	if after != "" {
+		r.h.report(r.tell(req.Context(), wordTaken, s.id(), []byte(f.name)))
+	}
+	r.h.streams.readers.Go(func() { f.pump(events) }) // ends with the stream; Close closes that and waits
+	if f.call {
+		r.h.streams.readers.Go(func() { f.probe(ctx) }) // likewise
+	}
+	if f.to.conn != nil {
+		f.to.onGone(f.detach)
+		return
+	}
+	defer f.detach()
+	f.to.hold(req)
+}
+
+// prepare begins to follow the log, and makes the stream that of the session.
+func (r *replicas) prepare(request, ctx context.Context, f *follower, after string) (first []byte, events iter.Seq2[state.Event, error], err error) {
+	s := f.s
+	if after == "" && s.codec.Traits().PrimesStreams {
+		bound, cancel := bounded(request)
+		after, err = r.h.log.Append(bound, s.id(), f.name, nil)
+		cancel()
+		if err != nil {
+			return nil, nil, refusal{err}
+		}
+		first = sse.AppendEvent(nil, sse.Event{ID: after, HasID: true})
+	}
+	if events, err = r.h.log.Follow(ctx, s.id(), f.name, after); err != nil {
+		return nil, nil, refusal{err}
+	}
+	if !f.call {
+		err = s.shared.change(request, func(rec *state.Session) error {
+			rec.Owner, rec.Stream = r.name, f.name
+			return nil
+		})
+	}
+	return first, events, err
+}
+
+// giveUp answers a GET that no stream came of.
+func (r *replicas) giveUp(w http.ResponseWriter, f *follower, err error) {
+	f.cancel()
+	f.s.giveBack()
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		r.h.refuseResume(w, refused.error)
+	case errors.Is(err, transport.ErrClosed) && !r.h.isClosed():
+		unknownSession(w) // it has ended meanwhile
+	case f.to == nil: // nothing has been written
+		r.h.refuseSession(w, jsonrpc.ID{}, err)
+	default:
+		r.h.opts.OnError(err)
+	}
+}
+
+// attach enters a follower. Who came before it for the same line ends.
+func (h *sharedSession) attach(f *follower, to *stream) error {
+	h.s.mu.Lock()
+	ended := h.s.ended
+	h.s.mu.Unlock()
+	if ended {
+		return transport.ErrClosed
+	}
+	h.yield(f.name)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f.to = to
+	h.followers = append(h.followers, f)
+	return nil
+}
+
+// yield ends the followers of a line: somebody else goes on with it.
+func (h *sharedSession) yield(name string) {
+	for _, f := range h.all() {
+		if f.name == name {
+			f.end()
+		}
+	}
+}
+
+// shut ends all followers.
+func (h *sharedSession) shut() {
+	for _, f := range h.all() {
+		f.end()
+	}
+}
+
+func (h *sharedSession) all() []*follower {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.followers)
+}
+
+// newest is the line of the GET stream that was opened last of those that are open here; "" where none is.
+func (h *sharedSession) newest() string {
+	for _, f := range slices.Backward(h.all()) {
+		if !f.call {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// end ends the stream. Its connection may hang in a write.
+func (f *follower) end() {
+	f.to.unblock()
+	f.to.close()
+}
+
+// pump writes what is stored until the stream is over.
+func (f *follower) pump(events iter.Seq2[state.Event, error]) {
+	for e, err := range events {
+		if err != nil {
+			if !errors.Is(err, state.ErrNotFound) && !errors.Is(err, context.Canceled) {
+				f.s.h.opts.OnError(fmt.Errorf("follow a stream: %w", err))
+			}
+			break
+		}
+		if bytes.Equal(e.Data, overMark) || f.to.stored(e) != nil || f.call && isAnswer(e.Data) {
+			break
+		}
+	}
+	f.to.close()
+}
+
+// isAnswer tells whether an event ends the stream of a call: the answer to a request, or to an array of them.
+func isAnswer(data []byte) bool {
+	if jsonrpc.IsBatch(data) {
+		return true
+	}
+	m, err := jsonrpc.Decode(data, nil)
+	if err != nil {
+		return false
+	}
+	return m.Kind() == jsonrpc.KindResult || m.Kind() == jsonrpc.KindError
+}
+
+// probes is how often the handler of a call is asked whether it is still there. A line counts as followed for twice that.
+const probes = 20 * time.Second
+
+// probe ends the stream of a call whose handler has gone: nothing would ever come.
+func (f *follower) probe(ctx context.Context) {
+	ticker := time.NewTicker(probes)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		runs, err := f.s.shared.r.ask(ctx, ownerOf(f.name), questionYield, f.s.id(), []byte(f.name))
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !errors.Is(err, state.ErrNobody):
+			f.s.h.opts.OnError(err)
+		case !runs: // what it has stored last has had the time of the question to come
+			f.end()
+			return
+		}
+	}
+}
+
+// detach gives back what the stream had. Where it was the one for what belongs to no call, another takes its place.
+func (f *follower) detach() {
+	f.cancel()
+	h := f.s.shared
+	h.mu.Lock()
+	h.followers = slices.DeleteFunc(h.followers, func(one *follower) bool { return one == f })
+	h.mu.Unlock()
+	f.s.giveBack()
+	f.s.touch()
+	if !f.call && !f.s.over.Load() {
+		h.r.spawn(func() { h.r.h.report(h.release(f.name)) })
+	}
+}
+
+// errUnchanged ends a change of a record that is as it should be.
+var errUnchanged = errors.New("nothing to change")
+
+// release lets another stream have what belongs to no call, after that of a name has ended: one of this handler, or else
+// one of another. Where none is open it waits in the log for the client.
+func (h *sharedSession) release(name string) error {
+	newest := h.newest()
+	if newest == "" {
+		return h.r.tell(h.r.ctx, wordLeft, h.s.id(), nil)
+	}
+	return h.amend(func(rec *state.Session) bool {
+		mine := rec.Owner == h.r.name && rec.Stream == name
+		rec.Stream = newest
+		return mine
+	})
+}
+
+// takeOver makes a stream of this handler the one for what belongs to no call, where it was that of one which has none any
+// more.
+func (h *sharedSession) takeOver(from string) error {
+	newest := h.newest()
+	if newest == "" {
+		return nil
+	}
+	return h.amend(func(rec *state.Session) bool {
+		theirs := rec.Owner == from
+		rec.Owner, rec.Stream = h.r.name, newest
+		return theirs
+	})
+}
+
+// amend changes the record where edit says that it is to be.
+func (h *sharedSession) amend(edit func(*state.Session) bool) error {
+	err := h.change(h.r.ctx, func(rec *state.Session) error {
+		if !edit(rec) {
+			return errUnchanged
+		}
+		return nil
+	})
+	if errors.Is(err, errUnchanged) || errors.Is(err, state.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// openElsewhere tells whether another handler has a stream of the session. What cannot be found out counts as yes.
+func (h *sharedSession) openElsewhere(ctx context.Context) bool {
+	bound, cancel := bounded(ctx)
+	defer cancel()
+	rec, err := h.look(bound)
+	if err != nil || rec.Owner == "" || rec.Owner == h.r.name {
+		return err != nil && !errors.Is(err, state.ErrNotFound)
+	}
+	open, err := h.r.ask(ctx, rec.Owner, questionOpen, h.s.id(), nil)
+	return open || err != nil && !errors.Is(err, state.ErrNobody)
+}

@@ -1,0 +1,457 @@
+package streamhttp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/internal/engine"
+	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
+)
+
+// house is what handlers share. Each part may be made to fail.
+type house struct {
+	sessions *state.MemorySessions
+	log      *state.MemoryLog
+	bus      *state.MemoryBus
+
+	mu       sync.Mutex
+	storeErr error // of every method of the store
+	busErr   error // of Publish
+	deaf     bool  // what is published gets lost
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{
+		sessions: state.NewMemorySessions(state.SessionLimits{}), log: state.NewMemoryLog(state.LogLimits{}), bus: state.NewMemoryBus(state.BusLimits{}),
+	}
+	t.Cleanup(func() { // after the handlers have closed: cleanups run the last first
+		for name, n := range map[string]int{"sessions": h.sessions.Len(), "subscriptions": h.bus.Len()} {
+			if n != 0 && name == "subscriptions" {
+				t.Errorf("%d %s are left", n, name)
+			}
+		}
+		if err := errors.Join(h.sessions.Close(), h.log.Close(), h.bus.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func (h *house) fail(store, bus error, deaf bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.storeErr, h.busErr, h.deaf = store, bus, deaf
+}
+
+func (h *house) faults() (store, bus error, deaf bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.storeErr, h.busErr, h.deaf
+}
+
+// shaky is the store of a house.
+type shaky struct{ h *house }
+
+func (s shaky) Create(ctx context.Context, rec state.Session) (state.Session, error) {
+	if err, _, _ := s.h.faults(); err != nil {
+		return state.Session{}, err
+	}
+	return s.h.sessions.Create(ctx, rec)
+}
+
+func (s shaky) Get(ctx context.Context, id string) (state.Session, error) {
+	if err, _, _ := s.h.faults(); err != nil {
+		return state.Session{}, err
+	}
+	return s.h.sessions.Get(ctx, id)
+}
+
+func (s shaky) Update(ctx context.Context, rec state.Session) (state.Session, error) {
+	if err, _, _ := s.h.faults(); err != nil {
+		return state.Session{}, err
+	}
+	return s.h.sessions.Update(ctx, rec)
+}
+
+func (s shaky) Touch(ctx context.Context, id string) error {
+	if err, _, _ := s.h.faults(); err != nil {
+		return err
+	}
+	return s.h.sessions.Touch(ctx, id)
+}
+
+func (s shaky) Delete(ctx context.Context, id string) error {
+	if err, _, _ := s.h.faults(); err != nil {
+		return err
+	}
+	return s.h.sessions.Delete(ctx, id)
+}
+
+// bumpy is the bus of a house.
+type bumpy struct{ h *house }
+
+func (b bumpy) Publish(ctx context.Context, topic string, data []byte) (int, error) {
+	_, err, deaf := b.h.faults()
+	switch {
+	case err != nil:
+		return 0, err
+	case deaf:
+		return -1, nil
+	}
+	return b.h.bus.Publish(ctx, topic, data)
+}
+
+func (b bumpy) Subscribe(ctx context.Context, topics ...string) (state.Subscription, error) {
+	return b.h.bus.Subscribe(ctx, topics...)
+}
+
+// replica is a handler that shares what there is in the house.
+func (h *house) replica(t *testing.T, opts Options) *world {
+	t.Helper()
+	opts.Sessions, opts.Bus, opts.EventLog = shaky{h}, bumpy{h}, h.log
+	before := h.bus.Len()
+	w := newWorld(t, opts)
+	eventually(t, "the replica listens", func() bool { return h.bus.Len() == before+2 })
+	return w
+}
+
+// two are two handlers in one house, and a session that the first has opened.
+func two(t *testing.T, opts Options) (h *house, a, b *world, session [2]string) {
+	t.Helper()
+	checkLeaks(t)
+	h = newHouse(t)
+	a, b = h.replica(t, opts), h.replica(t, opts)
+	return h, a, b, a.open(t)
+}
+
+// idOf returns the id of a message.
+func idOf(t *testing.T, frame string) string {
+	t.Helper()
+	m, err := jsonrpc.Decode([]byte(frame), nil)
+	if err != nil {
+		t.Fatalf("%s: %v", frame, err)
+	}
+	return string(m.ID.Raw())
+}
+
+// stepping begins a call that reports progress, and reads the first.
+func (w *world) stepping(t *testing.T, session [2]string) *wireStream {
+	t.Helper()
+	call := w.dial(t, "POST", legacyCall("step"), session)
+	<-w.desk.waiting
+	w.step(1)
+	resp, err := http.ReadResponse(bufio.NewReader(call.conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.status, call.events = resp.StatusCode, sse.NewReader(resp.Body, 0)
+	call.expect("prime", progress1)
+	return call
+}
+
+// TestTwoHandlers uses one session on two handlers that share a store, a log and a bus, and nothing else.
+func TestTwoHandlers(t *testing.T) {
+	for name, opts := range carriers {
+		t.Run(name, func(t *testing.T) {
+			h, a, b, session := two(t, opts)
+
+			get := a.connect(t, "GET", "", session)
+			get.expect("prime")
+
+			call := b.connect(t, "POST", legacyCall("ask"), session)
+			call.expect("prime")
+			question := call.next()
+			if !strings.Contains(question, `"method":"ping"`) {
+				t.Fatalf("the question: %s", question)
+			}
+			if r := a.ask(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(t, question)), session); r.status != 202 {
+				t.Fatalf("the answer: %d %s", r.status, r.body)
+			}
+			if got := call.next(); !strings.Contains(got, "asked: true <nil>") {
+				t.Fatalf("the call: %s", got)
+			}
+
+			// The change is made on B. That A hears of it is the business of its server; see package server.
+			for _, one := range []*world{a, b} {
+				one.engine.Announce(engine.ToolsChanged, "")
+			}
+			get.expect("tools/list_changed")
+
+			call = b.stepping(t, session)
+			call.cut()
+			b.step(2)
+			again := a.connect(t, "GET", "", session, after(call.last))
+			again.expect(progress2)
+			b.step(3)
+			again.expect(progress3)
+			again.cut()
+			back := b.connect(t, "GET", "", session, after(again.last)) // where the call runs
+			b.step(1)
+			back.expect(progress1)
+			third := a.connect(t, "GET", "", session, after(back.last))
+			b.step(0)
+			third.expect(hello, "end")
+			back.expect("end")
+			if r := a.ask(t, "GET", "", session, after(third.last)); r.status != 400 || !strings.Contains(r.body, "is over") {
+				t.Errorf("after the end: %d %s", r.status, r.body)
+			}
+
+			b.dial(t, "POST", legacyCall("wait"), session)
+			<-b.desk.waiting
+			if r := a.ask(t, "DELETE", "", session); r.status != 200 {
+				t.Errorf("DELETE: %d %s", r.status, r.body)
+			}
+			if err := <-b.desk.ended; err == nil {
+				t.Error("the call goes on")
+			}
+			get.expect("end")
+			for _, one := range []*world{a, b} {
+				for _, method := range []string{"POST", "GET", "DELETE"} {
+					if r := one.ask(t, method, legacyList, session); r.status != 404 {
+						t.Errorf("%s after the end: %d %s", method, r.status, r.body)
+					}
+				}
+			}
+			eventually(t, "nothing is left", func() bool {
+				return a.handler.Sessions()+b.handler.Sessions()+h.sessions.Len()+h.log.Len() == 0 && len(b.engine.Peers())+len(a.engine.Peers()) == 0
+			})
+		})
+	}
+}
+
+// What a session has said on one handler holds on the other: the handshake, and what it cancels.
+func TestSessionStateElsewhere(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	if r := b.ask(t, "POST", legacyList, session); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	theirs := func() *engine.Peer { return b.engine.Peers()[0] }
+	if p := theirs(); !p.Ready() || !strings.Contains(string(p.Envelope().ClientInfo), `"c"`) || p.SessionID != session[1] {
+		t.Errorf("ready %v, %s", p.Ready(), p.Envelope().ClientInfo)
+	}
+	mine := a.engine.Peers()[0]
+	if err := mine.SetLevel(t.Context(), mcp.LevelError); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mine.Subscribe(t.Context(), "book:1"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the level is known on the other replica, which is told", func() bool {
+		level, ok := theirs().Level()
+		return ok && level == mcp.LevelError
+	})
+	h.fail(nil, nil, true) // what is said now gets lost: the next request looks for itself
+	if err := mine.SetLevel(t.Context(), mcp.LevelDebug); err != nil {
+		t.Fatal(err)
+	}
+	b.ask(t, "POST", legacyList, session)
+	if level, _ := theirs().Level(); level != mcp.LevelDebug {
+		t.Errorf("level %s", level)
+	}
+	h.fail(nil, nil, false)
+	b.dial(t, "POST", legacyCall("wait"), session)
+	<-b.desk.waiting
+	if r := a.ask(t, "POST", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`, session); r.status != 202 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if err := <-b.desk.ended; !errors.Is(err, engine.ErrCancelled) {
+		t.Errorf("the call ended by %v", err)
+	}
+}
+
+// The stream opened last gets what belongs to no call, wherever it is; when it ends another takes its place.
+func TestStreamsOfTwoHandlers(t *testing.T) {
+	_, a, b, session := two(t, Options{})
+	announce := func(c engine.Change) { // as if each had heard of a change made on the other
+		a.engine.Announce(c, "")
+		b.engine.Announce(c, "")
+	}
+	older := a.connect(t, "GET", "", session)
+	older.expect("prime")
+	newer := b.connect(t, "GET", "", session)
+	newer.expect("prime")
+	announce(engine.ToolsChanged)
+	newer.expect("tools/list_changed")
+	newer.cut()
+	eventually(t, "the older stream has taken its place", func() bool {
+		s := a.handler.sessions.get(session[1])
+		return s.shared.Holds()
+	})
+	announce(engine.PromptsChanged)
+	older.expect("prompts/list_changed")
+	older.cut()
+	eventually(t, "no stream is open", func() bool { return a.handler.Streams()+b.handler.Streams() == 0 })
+	announce(engine.ToolsChanged) // for the client that was there last
+	time.Sleep(100 * time.Millisecond)
+	back := b.connect(t, "GET", "", session, after(older.last))
+	back.expect("tools/list_changed")
+	announce(engine.PromptsChanged)
+	back.expect("prompts/list_changed")
+	both := a.connect(t, "GET", "", session, after(older.last)) // while the other still looks alive
+	both.expect("tools/list_changed", "prompts/list_changed")
+	back.expect("end")
+	announce(engine.ToolsChanged)
+	both.expect("tools/list_changed")
+}
+
+// TestStoreDown: what cannot be found out is never "unknown session", and nothing hangs.
+func TestStoreDown(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	down := errors.New("connection refused")
+	h.fail(down, nil, false)
+	for _, one := range []*world{a, b} {
+		for _, request := range [][2]string{{"POST", legacyList}, {"POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`}, {"GET", ""}, {"DELETE", ""}} {
+			r := one.ask(t, request[0], request[1], session)
+			if r.status != 503 || r.header.Get("Retry-After") == "" || strings.Contains(r.body, "refused") {
+				t.Errorf("%s: %d %s", request[0], r.status, r.body)
+			}
+		}
+	}
+	r := a.ask(t, "POST", initialize)
+	if r.status != 503 || r.header.Get("Mcp-Session-Id") != "" || r.code() != -32603 || idOf(t, r.body) != "1" {
+		t.Errorf("initialize: %d %s", r.status, r.body)
+	}
+	if n := a.handler.Sessions(); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+	h.fail(nil, nil, false)
+	for _, one := range []*world{a, b} {
+		if r := one.ask(t, "POST", legacyList, session); r.status != 200 {
+			t.Errorf("afterwards: %d %s", r.status, r.body)
+		}
+	}
+}
+
+// TestBusDown: what needs the other handler fails and says so; all else goes on.
+func TestBusDown(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	call := b.connect(t, "POST", legacyCall("ask"), session)
+	call.expect("prime")
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(t, call.next()))
+	h.fail(nil, errors.New("no route"), false)
+	for _, body := range []string{answer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`} {
+		if r := a.ask(t, "POST", body, session); r.status != 503 || strings.Contains(r.body, "route") {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	if r := a.ask(t, "POST", legacyList, session); r.status != 200 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	h.fail(nil, nil, false)
+	if r := a.ask(t, "POST", answer, session); r.status != 202 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if got := call.next(); !strings.Contains(got, "asked: true <nil>") {
+		t.Errorf("the call: %s", got)
+	}
+	h.fail(nil, errors.New("no route"), false)
+	if r := a.ask(t, "DELETE", "", session); r.status != 200 {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	if r := b.ask(t, "POST", legacyList, session); r.status != 404 {
+		t.Errorf("after it: %d %s", r.status, r.body)
+	}
+	eventually(t, "nothing is left", func() bool { return a.handler.Sessions()+b.handler.Sessions() == 0 })
+}
+
+// TestForeignPrincipalElsewhere: the session of somebody else is none, on every replica, and none is taken up for it.
+func TestForeignPrincipalElsewhere(t *testing.T) {
+	_, a, b, session := two(t, Options{Principal: func(r *http.Request) *mcp.Principal {
+		return &mcp.Principal{Subject: r.Header.Get("X-User")}
+	}})
+	for _, one := range []*world{a, b} {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			if r := one.ask(t, method, legacyList, session, [2]string{"X-User", "eve"}); r.status != 404 {
+				t.Errorf("%s: %d", method, r.status)
+			}
+		}
+	}
+	if n := b.handler.Sessions(); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+	if r := b.ask(t, "POST", legacyList, session); r.status != 200 {
+		t.Errorf("its owner: %d", r.status)
+	}
+}
+
+// TestTwoDeletes: of two at once one ends the session and the other finds none.
+func TestTwoDeletes(t *testing.T) {
+	_, a, b, session := two(t, Options{})
+	got := make(chan int, 2)
+	for _, one := range []*world{a, b} {
+		go func() { got <- one.ask(t, "DELETE", "", session).status }()
+	}
+	if first, second := <-got, <-got; first+second != 200+404 {
+		t.Errorf("%d and %d", first, second)
+	}
+}
+
+// TestRecordChangesMeanwhile: two handlers that change one record at once lose nothing.
+func TestRecordChangesMeanwhile(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	if r := b.ask(t, "POST", legacyList, session); r.status != 200 {
+		t.Fatal(r.status)
+	}
+	var wg sync.WaitGroup
+	for _, one := range []*world{a, b} {
+		for i := range 10 {
+			wg.Go(func() {
+				if place, err := one.engine.Peers()[0].Subscribe(t.Context(), fmt.Sprint(one.addr, i)); !place || err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	rec, err := h.sessions.Get(t.Context(), session[1])
+	if err != nil || len(rec.Subscriptions) != 20 {
+		t.Errorf("%d subscriptions, %v", len(rec.Subscriptions), err)
+	}
+}
+
+// A session whose end was not heard of ends with the next look: a call, or the look that is taken now and then.
+func TestEndNotHeard(t *testing.T) {
+	h, a, b, session := two(t, Options{IdleTimeout: time.Second})
+	b.dial(t, "POST", legacyCall("wait"), session)
+	<-b.desk.waiting
+	h.fail(nil, nil, true)
+	if r := a.ask(t, "DELETE", "", session); r.status != 200 {
+		t.Fatal(r.status)
+	}
+	select {
+	case <-b.desk.ended:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the call runs on")
+	}
+	eventually(t, "nothing is left", func() bool { return b.handler.Sessions() == 0 })
+}
+
+// A handler that closes leaves its sessions to the others; the calls that ran on it are answered.
+func TestReplicaCloses(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	call := a.stepping(t, session)
+	ended := make(chan error, 1)
+	go func() { ended <- a.handler.Close() }()
+	eventually(t, "it closes", a.handler.isClosed)
+	a.step(0)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	rest := b.connect(t, "GET", "", session, after(call.last))
+	if got := rest.next(); !strings.Contains(got, "shutting down") {
+		t.Errorf("the call: %s", got)
+	}
+	if r := b.ask(t, "POST", legacyList, session); r.status != 200 || h.sessions.Len() != 1 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
