@@ -44,8 +44,8 @@ type CallOptions struct {
 	Headers http.Header
 
 	// ManualInput hands a demand for input over as an [*mcp.InputRequired] error. The call is then repeated with
-	// InputResponses, and with RequestState where the demand had a state. Without it such a demand is an error,
-	// mcp.CodeInputHandlerMissing.
+	// InputResponses, and with RequestState where the demand had a state. Without it the handlers of Options answer; where
+	// one is missing the call fails with mcp.CodeInputHandlerMissing.
 	ManualInput    bool
 	InputResponses mcp.InputResponses
 	RequestState   *string
@@ -89,19 +89,21 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 	if o.OnProgress != nil {
 		call.OnProgress = func(raw json.RawMessage) { c.progress(raw, o.OnProgress) }
 	}
-	outcome, err := c.send(ctx, out, call)
+	var outcome *era.Outcome
+	if o.ManualInput {
+		outcome, err = c.send(ctx, out, call)
+	} else {
+		outcome, err = c.converse(ctx, out, call)
+	}
 	switch {
 	case err != nil:
 		return nil, err
 	case outcome.Err != nil:
 		return nil, outcome.Err
-	case outcome.Input == nil:
-		return outcome, nil
-	case o.ManualInput:
+	case outcome.Input != nil:
 		return nil, inputRequired(outcome.Input)
 	}
-	return nil, mcp.Errorf(mcp.CodeInputHandlerMissing, "the server asks for input; set CallOptions.ManualInput and answer it").
-		Because(inputRequired(outcome.Input))
+	return outcome, nil
 }
 
 // send is the one way out for requests after the opening.
@@ -118,11 +120,11 @@ func (c *Client) post(ctx context.Context, out *era.Outgoing, call engine.CallOp
 		return nil, err
 	}
 	if c.opts.StrictCapabilities {
-		if missing := lacks(&c.greeting.Capabilities, out.Method); missing != "" {
+		if missing := lacks(&c.now().greeting.Capabilities, out.Method); missing != "" {
 			return nil, mcp.Errorf(mcp.CodeCapabilityNotSupported, "%q was not sent: the server does not declare %s", out.Method, missing)
 		}
 	}
-	return c.deliver(ctx, out, call)
+	return c.carry(ctx, out, call)
 }
 
 // levelOf is the log level that rides in a request.

@@ -99,7 +99,7 @@ func (c *Client) Complete(ctx context.Context, p mcp.CompleteParams, opts ...Cal
 // Ping asks whether the server answers: with ping where the revision has it, with server/discover elsewhere.
 func (c *Client) Ping(ctx context.Context, opts ...CallOptions) error {
 	method := mcp.MethodPing
-	if _, standing := c.codec.Look(method, false, era.ServerSide); standing != era.Known {
+	if _, standing := c.now().codec.Look(method, false, era.ServerSide); standing != era.Known {
 		method = mcp.MethodDiscover
 	}
 	if _, err := c.call(ctx, method, nil, first(opts), c.callLimits()); err != nil {
@@ -114,7 +114,7 @@ func (c *Client) SetLevel(ctx context.Context, level mcp.Level, opts ...CallOpti
 	if _, err := mcp.ParseLevel(string(level)); err != nil {
 		return fmt.Errorf("set log level: %w", err)
 	}
-	if !c.codec.Traits().PerRequestLevel {
+	if !c.now().codec.Traits().PerRequestLevel {
 		if _, err := c.call(ctx, mcp.MethodSetLevel, single("level", string(level)), first(opts), c.callLimits()); err != nil {
 			return fmt.Errorf("set log level: %w", err)
 		}
@@ -146,8 +146,12 @@ func (c *Client) Notify(ctx context.Context, method string, params json.RawMessa
 	if err := c.usable(); err != nil {
 		return err
 	}
-	if err := c.wire.peer.Send(ctx, c.wire.via, c.codec, &era.Notice{Method: method, Params: params}); err != nil {
-		return fmt.Errorf("send %s: %w", method, c.explain(err))
+	l, err := c.ready(ctx, c.opts.CallTimeout)
+	if err != nil {
+		return fmt.Errorf("send %s: %w", method, err)
+	}
+	if err := l.wire.peer.Send(ctx, l.wire.via, l.codec, &era.Notice{Method: method, Params: params}); err != nil {
+		return fmt.Errorf("send %s: %w", method, l.explain(err))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,24 +18,26 @@ import (
 // Client is one connection to one server. Its methods may be called concurrently.
 type Client struct {
 	opts   Options
+	to     target
 	engine *engine.Engine
 	set    *negotiate.Set
 
 	outward Call // through the middleware; nil without any
 
-	// Set by the opening, and read-only from then on.
-	wire     *wire
-	codec    era.Codec
-	greeting *era.Greeting
-	verdict  Verdict
-	mirrors  *mirrors // nil where no headers repeat arguments
+	current  atomic.Pointer[live]
+	flight   atomic.Pointer[flight] // the opening of another connection in its place; nil for none. Changed with mu held
+	failures int                    // in a row; of the one flight there is
+
+	declared mcp.ClientCapabilities // what this client can do
+	roots    roots
+	visits   visits
 
 	level   atomic.Value // mcp.Level asked for
 	watches watches
 	faults  reporter // of what runs in the background
 
 	life    context.Context // ends with Close: for what runs in the background
-	end     context.CancelFunc
+	end     context.CancelCauseFunc
 	running sync.WaitGroup // background listens and raw streams
 
 	mu     sync.Mutex
@@ -43,38 +46,31 @@ type Client struct {
 	err    error         // of Close
 }
 
-// wire is a way to a server: an exchanger and the peer behind it.
-type wire struct {
-	name    string // for errors: an address, a command
-	via     transport.Exchanger
-	peer    *engine.Peer
-	http    bool
-	done    <-chan struct{} // closed when the wire has ended by itself; nil where nothing shows that
-	session func() string   // HTTP session id; nil where there is none
-	kill    func()          // ends a process without mercy; nil where there is none
-	agreed  func(era.Codec) // hears of the revision that initialize has settled; nil where the wire need not know
-}
-
 // closeGrace is how long Close waits for hooks that still run, one of which may have called it.
 const closeGrace = time.Second
 
-func newClient(opts Options) (*Client, error) {
+func newClient(to target, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
 	served, err := opts.served()
 	if err != nil {
 		return nil, err
 	}
+	declared := opts.declared()
 	cfg := era.Config{
-		Side: era.ClientSide, Extensions: opts.Extensions, Info: opts.Info, ClientCapabilities: opts.Capabilities, Served: served,
+		Side: era.ClientSide, Extensions: opts.Extensions, Info: opts.Info, ClientCapabilities: declared, Served: served,
 	}
 	if opts.OnRequest != nil {
 		cfg.Vendor = func(string) bool { return true }
 	}
-	c := &Client{opts: opts, over: make(chan struct{}), faults: reporter{hook: opts.OnError}}
+	c := &Client{opts: opts, to: to, declared: declared, over: make(chan struct{}), faults: reporter{hook: opts.OnError}}
+	if err := c.roots.begin(opts.Roots); err != nil {
+		return nil, fmt.Errorf("client options: %w", err)
+	}
 	if c.set, err = negotiate.New(cfg); err != nil {
 		return nil, err
 	}
-	c.life, c.end = context.WithCancel(context.Background())
+	c.life, c.end = context.WithCancelCause(context.Background())
+	c.current.Store(&live{greeting: &era.Greeting{}})
 	c.level.Store(opts.LogLevel)
 	c.outward = c.chain(opts.Middleware)
 	c.engine = engine.New(handler{c}, engine.Options{
@@ -84,28 +80,31 @@ func newClient(opts Options) (*Client, error) {
 }
 
 // ServerInfo returns who the server says it is; zero when it does not say.
-func (c *Client) ServerInfo() mcp.Implementation { return c.greeting.Info }
+func (c *Client) ServerInfo() mcp.Implementation { return c.now().greeting.Info }
 
 // ServerCapabilities returns what the server offers.
-func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.greeting.Capabilities }
+func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.now().greeting.Capabilities }
 
 // Instructions returns what the server says about its use, for a model to read.
-func (c *Client) Instructions() string { return c.greeting.Instructions }
+func (c *Client) Instructions() string { return c.now().greeting.Instructions }
 
 // ProtocolVersion returns the revision that the connection speaks.
-func (c *Client) ProtocolVersion() string { return c.codec.Revision() }
+func (c *Client) ProtocolVersion() string { return c.now().codec.Revision() }
 
-// SessionID returns the id of the HTTP session, "" where there is none.
-func (c *Client) SessionID() string {
-	if c.wire == nil || c.wire.session == nil {
-		return ""
-	}
-	return c.wire.session()
-}
+// SessionID returns the id of the HTTP session, "" where there is none. Another session may take its place.
+func (c *Client) SessionID() string { return c.now().wire.sessionID() }
 
-// Done is closed when the connection has ended: by Close, or because a server on a pipe has gone. Over HTTP there is no
-// connection that could end by itself.
+// Done is closed when the connection has ended for good: by Close, or because a server on a pipe has gone and is not
+// started again (see Options.Restart). Over HTTP there is no connection that could end by itself.
 func (c *Client) Done() <-chan struct{} { return c.life.Done() }
+
+// Err says why the connection has ended: nil while Done is open, [transport.ErrClosed] after Close.
+func (c *Client) Err() error {
+	if c.life.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.life)
+}
 
 // Close ends the connection: calls that wait fail with mcp.CodeConnectionClosed, listens end, an HTTP session is deleted,
 // a child process is ended in order. It may be called twice and from anywhere, and answers the same each time. It waits
@@ -117,10 +116,9 @@ func (c *Client) Close() error {
 	c.mu.Unlock()
 	if first {
 		c.watches.stop()
-		c.end()
-		if c.wire != nil {
-			c.err = c.wire.via.Close()
-			c.wire.peer.Close(transport.ErrClosed)
+		c.end(transport.ErrClosed)
+		if l := c.now(); l.wire != nil {
+			c.err = l.wire.close()
 		}
 		c.running.Wait()
 		close(c.over)
@@ -151,16 +149,23 @@ func (c *Client) usable() error {
 	return nil
 }
 
-// watchWire ends the client's life when its wire ends by itself.
-func (c *Client) watchWire() {
-	if c.wire.done == nil {
-		return
+// watchWire sees to it that a wire that ends by itself is replaced, or ends the client's life.
+func (c *Client) watchWire(l *live) {
+	if l.wire.http {
+		return // nothing shows that before a call does
 	}
 	c.background(func() {
 		select {
-		case <-c.wire.done:
-			c.end()
+		case <-l.wire.gone:
 		case <-c.life.Done():
+			return
+		}
+		for c.now() == l { // a flight may be under way that began for another reason
+			f := c.lost(l)
+			if f == nil {
+				return
+			}
+			<-f.done
 		}
 	})
 }

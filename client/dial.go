@@ -34,14 +34,15 @@ func Connect(ctx context.Context, conn transport.Conn, opts Options) (*Client, e
 // DialStdio starts a server as a child process and opens a connection over its standard input and output.
 //
 // A server that stays silent on the modern opening for Options.ProbeTimeout is opened with initialize; one that ends on it
-// is started once more and opened with initialize. The error of a child that has exited names its exit code and the
+// is started once more and opened with initialize. One that ends later is started again as Options.Restart says: calls that
+// it had not answered fail, those that come meanwhile wait for the first attempt. The error of a child that has exited names its exit code and the
 // last of what it wrote to standard error, and errors.As finds the [*stdio.ExitError].
 func DialStdio(ctx context.Context, command Command, opts Options) (*Client, error) {
 	name := fmt.Sprintf("%q", strings.Join(append([]string{command.Path}, command.Args...), " "))
 	if len(command.Args) == 0 {
 		name = fmt.Sprintf("%q", command.Path)
 	}
-	return dial(ctx, target{name: name, restart: true, open: func(ctx context.Context, c *Client) (*wire, error) {
+	return dial(ctx, target{name: name, key: keyOf(append([]string{"stdio", command.Dir, command.Path}, command.Args...)...), restart: true, sibling: true, open: func(ctx context.Context, c *Client) (*wire, error) {
 		child, err := stdio.Start(ctx, command)
 		if err != nil {
 			return nil, err
@@ -57,14 +58,20 @@ func DialStdio(ctx context.Context, command Command, opts Options) (*Client, err
 
 // pipe puts a wire around a Conn. child is the process at its end, if it is one.
 func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wire, error) {
+	w := newWire(name)
 	link, peer, err := pipe.Dial(conn, c.engine, pipe.Options{
 		OnError: c.faults.report,
-		Explain: func(err error) error { return c.farewell(err, child) },
+		Explain: func(err error) error {
+			why := c.farewell(err, child)
+			w.lose(why) // first, so that whoever sees a call fail finds the wire lost
+			return why
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &wire{name: name, via: link, peer: peer.(*engine.Peer), done: link.Done()}, nil
+	w.via, w.peer = link, peer.(*engine.Peer)
+	return w, nil
 }
 
 // lastWords is how long the end of a child's output may come before its exit.

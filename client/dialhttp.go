@@ -8,7 +8,8 @@ import (
 	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
-// DialHTTP opens a connection to a server at an http or https address, over Streamable HTTP.
+// DialHTTP opens a connection to a server at an http or https address, over Streamable HTTP. An address unix:///path is that
+// of a unix socket, and the endpoint behind it /mcp; another one follows the sign #, as in unix:///run/x.sock#/other.
 //
 // The first request shows which era the server is of. An answer of 401 or 403 is an [*AuthError] and says nothing about
 // the era; neither does a server that fails (500 and above) or cannot be reached. A server that refuses initialize too with
@@ -16,15 +17,18 @@ import (
 // address in errors is cut to its scheme and host, since the rest may hold secrets.
 func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error) {
 	name := nameOf(address)
-	return dial(ctx, target{name: name, older: openSSE(address), open: func(_ context.Context, c *Client) (*wire, error) {
+	return dial(ctx, target{name: name, key: keyOf("http", address, opts.Socket), restart: true, older: openSSE(address), open: func(_ context.Context, c *Client) (*wire, error) {
+		w := newWire(name)
 		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
-			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, OnError: c.faults.report,
-			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes,
+			HTTPClient: c.opts.HTTPClient, Socket: c.opts.Socket, Headers: c.opts.Headers, OnError: c.faults.report,
+			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes, Retries: c.opts.Retries,
+			OnSessionGone: func() { c.sessionGone(w) },
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &wire{name: name, via: via, peer: peer.(*engine.Peer), http: true, session: via.SessionID}, nil
+		w.via, w.peer, w.http, w.session, w.forget = via, peer.(*engine.Peer), true, via.SessionID, via.Forget
+		return w, nil
 	}}, opts)
 }
 

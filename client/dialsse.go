@@ -19,7 +19,8 @@ import (
 // event stream, often ending in /sse. [DialHTTP] finds such servers too, after two requests that they refuse.
 //
 // The transport knows the legacy era alone: the connection is opened with initialize at once, whatever Options.Verdict
-// says, and Mode Modern fails. Like a pipe it ends when its stream does, which Done tells; it is not resumed.
+// says, and Mode Modern fails. Like a pipe it ends when its stream does; it is not resumed but opened anew, as Options.Restart
+// says.
 //
 // An answer of 401 or 403 is an [*AuthError]. The address in errors is cut to its scheme and host.
 func DialSSE(ctx context.Context, address string, opts Options) (*Client, error) {
@@ -27,7 +28,7 @@ func DialSSE(ctx context.Context, address string, opts Options) (*Client, error)
 		return nil, errors.New("HTTP+SSE has no modern era: leave Mode and Versions out, or use DialHTTP with the address of Streamable HTTP")
 	}
 	opts.Mode, opts.Verdict = Legacy, nil
-	to := target{name: nameOf(address), phase: "open the event stream", open: openSSE(address)}
+	to := target{name: nameOf(address), restart: true, phase: "open the event stream", open: openSSE(address)}
 	return dial(ctx, to, opts)
 }
 
@@ -38,7 +39,7 @@ func openSSE(address string) func(context.Context, *Client) (*wire, error) {
 			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, MaxEventBytes: c.opts.MaxBodyBytes, OnError: c.faults.report,
 		})
 		if err != nil {
-			return nil, c.explain(err)
+			return nil, explain(err, "")
 		}
 		w, err := c.pipe(nameOf(address), conn, nil)
 		if err != nil {
@@ -78,7 +79,7 @@ func (o *opener) mayBeOlder(err error) bool {
 const olderWait = 3 * time.Second
 
 // goOlder opens the connection over HTTP+SSE. Where there is no such stream, it is the refusal that counts.
-func (o *opener) goOlder(ctx context.Context, verdict negotiate.Verdict, refusal error) error {
+func (o *opener) goOlder(ctx context.Context, verdict negotiate.Verdict, refusal error) (*live, error) {
 	phase := o.phase
 	o.phase = "open the event stream of HTTP+SSE"
 	waiting, cancel := context.WithTimeoutCause(ctx, olderWait, fmt.Errorf("nothing came within %s", olderWait))
@@ -86,14 +87,14 @@ func (o *opener) goOlder(ctx context.Context, verdict negotiate.Verdict, refusal
 	wire, err := o.to.older(waiting, o.c)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil:
 		o.phase = phase
-		return fmt.Errorf("%w (nor does the address serve HTTP+SSE: %w)", refusal, err)
+		return nil, fmt.Errorf("%w (nor does the address serve HTTP+SSE: %w)", refusal, err)
 	}
-	if err := o.c.wire.via.Close(); err != nil {
-		o.c.opts.OnError(fmt.Errorf("close the connection that was refused: %w", err))
+	if err := o.wire.via.Close(); err != nil {
+		o.c.faults.report(fmt.Errorf("close the connection that was refused: %w", err))
 	}
-	o.c.wire = wire
+	o.wire = wire
 	return o.initialize(ctx, verdict)
 }

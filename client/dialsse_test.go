@@ -164,6 +164,7 @@ func TestDialSSE(t *testing.T) {
 			var logs []string
 			opts.OnLog = func(p mcp.LoggingMessageParams) { logs = append(logs, string(p.Data)) }
 			opts.OnError = func(err error) { t.Error(err) }
+			opts.Restart = never
 			c, err := client.DialSSE(t.Context(), s.URL+"/sse", opts)
 			if err != nil {
 				t.Fatal(err)
@@ -202,7 +203,7 @@ func TestDialSSESlowStatus(t *testing.T) {
 	noLeak(t)
 	s := serveOld(t, nil)
 	s.pong = make(chan struct{})
-	c, err := client.DialSSE(t.Context(), s.URL+"/sse", client.Options{})
+	c, err := client.DialSSE(t.Context(), s.URL+"/sse", client.Options{Restart: never})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,6 +271,7 @@ func TestDialHTTPFindsSSE(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noLeak(t)
 			s := serveOld(t, tc.refuse)
+			tc.opts.Restart = never
 			c, err := client.DialHTTP(t.Context(), s.URL+"/sse", tc.opts)
 			if sent := s.sent(); !slices.Equal(sent, tc.sent) {
 				t.Errorf("sent %q, want %q", sent, tc.sent)

@@ -41,7 +41,8 @@ func authError(err error) error {
 }
 
 // explain gives a failure of the wire its local code. Errors of the context and those that have a code stay as they are.
-func (c *Client) explain(err error) error {
+// session is the id of the HTTP session, "" for none.
+func explain(err error, session string) error {
 	if auth := authError(err); auth != nil {
 		return auth
 	}
@@ -54,8 +55,8 @@ func (c *Client) explain(err error) error {
 		return mcp.Errorf(mcp.CodeConnectionClosed, "%w; whether the server has done the work is not known", err)
 	case errors.Is(err, transport.ErrClosed):
 		return mcp.Errorf(mcp.CodeConnectionClosed, "%w", err)
-	case errors.As(err, &status) && status.Status == http.StatusNotFound && c.SessionID() != "":
-		return mcp.Errorf(mcp.CodeConnectionClosed, "the server no longer knows this session; dial again (%w)", err)
+	case errors.As(err, &status) && (status.SessionGone || status.Status == http.StatusNotFound && session != ""):
+		return mcp.Errorf(mcp.CodeConnectionClosed, "the server no longer knows this session (%w)", err)
 	}
 	return err
 }

@@ -76,20 +76,11 @@ func (h handler) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
 			req.Tag, req.Stream = call.tag, call.stream
 		}
 	}
+	defer in.Peer.Rest(in.X.Related())() // whoever is asked may take longer than a call
 	if req.Stream != nil && req.Stream.requests {
 		return req.Stream.ask(ctx, req)
 	}
-	if h.c.opts.OnRequest == nil {
-		return &era.Outcome{Err: mcp.Errorf(mcp.CodeMethodNotFound, "Method not found: this client does not answer %q", in.Method())}
-	}
-	result, err := h.c.opts.OnRequest(ctx, req)
-	if err != nil {
-		if ctx.Err() == nil {
-			h.c.opts.OnError(fmt.Errorf("answer %s: %w", in.Method(), err))
-		}
-		return errorOutcome(err)
-	}
-	return resultOutcome(result)
+	return h.c.reply(ctx, req)
 }
 
 // Notice takes one notification that no call has taken.
@@ -100,10 +91,12 @@ func (h handler) Notice(ctx context.Context, n *era.Notice, _ transport.Exchange
 	}
 	switch n.Method {
 	case mcp.NotifyToolsChanged:
-		c.mirrors.stale()
+		c.now().mirrors.stale()
 		c.watches.signal(n.Method)
 	case mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged:
 		c.watches.signal(n.Method)
+	case mcp.NotifyElicitationComplete:
+		c.visits.complete(n.Params)
 	case mcp.NotifyMessage:
 		c.logged(n.Params)
 	}

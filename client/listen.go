@@ -35,7 +35,7 @@ type listen struct {
 
 // tune opens, replaces or ends the subscription so that it brings what is waited for. It does not wait for the server.
 func (c *Client) tune() {
-	if !c.codec.Traits().Listen {
+	if !c.now().codec.Traits().Listen {
 		return // news comes by itself
 	}
 	ws := &c.watches
@@ -61,7 +61,7 @@ func (c *Client) tune() {
 
 // offered cuts a filter to what the server declares.
 func (c *Client) offered(f mcp.SubscriptionFilter) mcp.SubscriptionFilter {
-	has := &c.greeting.Capabilities
+	has := &c.now().greeting.Capabilities
 	f.ToolsListChanged = f.ToolsListChanged && has.Tools != nil && has.Tools.ListChanged
 	f.PromptsListChanged = f.PromptsListChanged && has.Prompts != nil && has.Prompts.ListChanged
 	f.ResourcesListChanged = f.ResourcesListChanged && has.Resources != nil && has.Resources.ListChanged
@@ -151,7 +151,7 @@ func (c *Client) listenOnce(ctx context.Context, filter mcp.SubscriptionFilter, 
 // catchUp calls everybody, since changes may have passed unheard.
 func (c *Client) catchUp(filter mcp.SubscriptionFilter) {
 	if filter.ToolsListChanged {
-		c.mirrors.stale()
+		c.now().mirrors.stale()
 	}
 	for method, on := range map[string]bool{
 		mcp.NotifyToolsChanged:     filter.ToolsListChanged,

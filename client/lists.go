@@ -102,7 +102,7 @@ var templates = listing[mcp.ResourceTemplate, mcp.ListResourceTemplatesResult]{
 // page fetches one page.
 func (l *listing[T, R]) page(ctx context.Context, c *Client, cursor *mcp.Cursor, o CallOptions) (*R, error) {
 	result := new(R)
-	if !c.opts.StrictCapabilities && lacks(&c.greeting.Capabilities, l.method) != "" {
+	if !c.opts.StrictCapabilities && lacks(&c.now().greeting.Capabilities, l.method) != "" {
 		return result, c.usable()
 	}
 	var params json.RawMessage
@@ -143,7 +143,7 @@ func (l *listing[T, R]) read(c *Client, outcome *era.Outcome, result *R) error {
 			tool.InputSchema = nil
 		}
 	}
-	if page, ok := any(result).(*mcp.ListToolsResult); ok && c.mirrors != nil {
+	if page, ok := any(result).(*mcp.ListToolsResult); ok && c.now().mirrors != nil {
 		page.Tools = c.withoutWrong(page.Tools)
 	}
 	return nil
@@ -169,9 +169,9 @@ func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // named makes an error about a fault of the server, with the server's name.
 func (c *Client) named(format string, args ...any) error {
-	name := c.greeting.Info.Name
+	name := c.now().greeting.Info.Name
 	if name == "" {
-		name = c.wire.name
+		name = c.now().wire.name
 	}
 	return fmt.Errorf("server %s: %w", name, fmt.Errorf(format, args...))
 }

@@ -15,30 +15,30 @@ import (
 
 // deliver writes a request and waits for its answer. Where headers repeat arguments, it reads lists of tools along the way
 // and gives calls of tools their headers.
-func (c *Client) deliver(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
-	if c.mirrors != nil {
+func (c *Client) deliver(ctx context.Context, l *live, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+	if l.mirrors != nil {
 		switch out.Method {
 		case mcp.MethodListTools:
-			return c.listed(ctx, out, call)
+			return c.listed(ctx, l, out, call)
 		case mcp.MethodCallTool:
-			return c.mirrored(ctx, out, call)
+			return c.mirrored(ctx, l, out, call)
 		}
 	}
-	return c.exchange(ctx, out, call)
+	return c.exchange(ctx, l, out, call)
 }
 
-func (c *Client) exchange(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
-	outcome, err := c.wire.peer.Call(ctx, c.wire.via, out, call)
+func (c *Client) exchange(ctx context.Context, l *live, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+	outcome, err := l.wire.peer.Call(ctx, l.wire.via, out, call)
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, l.explain(err)
 	}
 	return outcome, nil
 }
 
 // listed fetches a page of tools and keeps what it declares.
-func (c *Client) listed(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
-	outcome, err := c.exchange(ctx, out, call)
-	if err == nil && !c.mirrors.take(outcome.Result) {
+func (c *Client) listed(ctx context.Context, l *live, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+	outcome, err := c.exchange(ctx, l, out, call)
+	if err == nil && !l.mirrors.take(outcome.Result) {
 		c.faults.report(c.named("its tools declare more parameters for headers than are kept; calls of some take an extra round trip"))
 	}
 	return outcome, err
@@ -46,7 +46,7 @@ func (c *Client) listed(ctx context.Context, out *era.Outgoing, call engine.Call
 
 // mirrored calls a tool with the headers that it wants. When the server refuses them, the list is read once again and the
 // call repeated once: it has not run.
-func (c *Client) mirrored(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+func (c *Client) mirrored(ctx context.Context, l *live, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
 	began := time.Now()
 	raw, _ := jsonrpc.Member(out.Params, "name")
 	name, _ := jsonrpc.Text(raw)
@@ -56,13 +56,13 @@ func (c *Client) mirrored(ctx context.Context, out *era.Outgoing, call engine.Ca
 	if given {
 		params = own.declared
 	} else {
-		params = c.mirrors.of(name)
+		params = l.mirrors.of(name)
 	}
-	outcome, err := c.withHeaders(ctx, out, params, call)
+	outcome, err := c.withHeaders(ctx, l, out, params, call)
 	if given || err != nil || outcome.Err == nil || outcome.Err.Code != mcp.CodeHeaderMismatch {
 		return outcome, err
 	}
-	params, found := c.relist(ctx, name, out, call, began)
+	params, found := c.relist(ctx, l, name, out, call, began)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -74,29 +74,29 @@ func (c *Client) mirrored(ctx context.Context, out *era.Outgoing, call engine.Ca
 			return outcome, nil
 		}
 	}
-	return c.withHeaders(ctx, out, params, call)
+	return c.withHeaders(ctx, l, out, params, call)
 }
 
 // withHeaders sends a copy of a call, which may be sent again.
-func (c *Client) withHeaders(ctx context.Context, out *era.Outgoing, params []schema.HeaderParam, call engine.CallOptions) (*era.Outcome, error) {
+func (c *Client) withHeaders(ctx context.Context, l *live, out *era.Outgoing, params []schema.HeaderParam, call engine.CallOptions) (*era.Outcome, error) {
 	headers, err := headersOf(params, out.Params)
 	if err != nil {
 		return nil, err
 	}
 	sent := *out
 	sent.Mirrors = headers
-	return c.exchange(ctx, &sent, call)
+	return c.exchange(ctx, l, &sent, call)
 }
 
 // relist reads the list of tools until it finds one, within the time of the call that wants it. A list that cannot be read
 // is reported: the caller is told what the server said of the call.
-func (c *Client) relist(ctx context.Context, name string, out *era.Outgoing, call engine.CallOptions, began time.Time) (params []schema.HeaderParam, found bool) {
+func (c *Client) relist(ctx context.Context, l *live, name string, out *era.Outgoing, call engine.CallOptions, began time.Time) (params []schema.HeaderParam, found bool) {
 	if call.Total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, began.Add(call.Total))
 		defer cancel()
 	}
-	params, found, err := c.find(ctx, name, out, call)
+	params, found, err := c.find(ctx, l, name, out, call)
 	if err != nil && ctx.Err() == nil {
 		c.faults.report(c.named("its headers for tool %q cannot be found out: %w", name, err))
 	}
@@ -104,10 +104,10 @@ func (c *Client) relist(ctx context.Context, name string, out *era.Outgoing, cal
 }
 
 // find goes through the pages of the list as the sender of a call sees it.
-func (c *Client) find(ctx context.Context, name string, out *era.Outgoing, call engine.CallOptions) (params []schema.HeaderParam, found bool, err error) {
+func (c *Client) find(ctx context.Context, l *live, name string, out *era.Outgoing, call engine.CallOptions) (params []schema.HeaderParam, found bool, err error) {
 	page := &era.Outgoing{Method: mcp.MethodListTools, Meta: out.Meta}
 	for range c.opts.MaxPages {
-		outcome, err := c.listed(ctx, page, engine.CallOptions{
+		outcome, err := c.listed(ctx, l, page, engine.CallOptions{
 			Timeout: c.opts.ListTimeout, Total: c.opts.ListTimeout, Headers: call.Headers,
 		})
 		switch {

@@ -154,7 +154,7 @@ func (c *Client) withoutWrong(tools []mcp.Tool) []mcp.Tool {
 // CheckTool says why a tool of a raw list, given as it stands there, cannot be called on this connection: over HTTP on the
 // modern era its x-mcp-header declarations have to be valid. [Client.ListTools] leaves such tools out by itself.
 func (c *Client) CheckTool(tool json.RawMessage) error {
-	if c.mirrors == nil {
+	if c.now().mirrors == nil {
 		return nil
 	}
 	input, _ := jsonrpc.Member(tool, "inputSchema")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type target struct {
 	name    string
 	open    func(ctx context.Context, c *Client) (*wire, error)
 	restart bool   // it can be opened a second time
+	sibling bool   // a second one beside it costs a process and nothing else
+	key     string // in a store of verdicts; "" where it has none
 	phase   string // what open waits for; "" where that is nothing but a start
 
 	// older opens the wire of 2024 to the same server, where initialize has been refused on the one opened first. Nil where
@@ -31,97 +34,169 @@ type target struct {
 
 // dial makes a client and opens it, or leaves nothing behind.
 func dial(ctx context.Context, to target, opts Options) (*Client, error) {
-	c, err := newClient(opts)
+	c, err := newClient(to, opts)
 	if err != nil {
 		return nil, err
 	}
-	if limit := c.opts.ConnectTimeout; limit > 0 {
-		var cancel context.CancelFunc
-		cause := mcp.Errorf(mcp.CodeRequestTimeout, "not connected within %s", limit)
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, cause)
-		defer cancel()
-	}
+	ctx, cancel := c.connecting(ctx)
+	defer cancel()
 	o := &opener{c: c, to: to, phase: "start"}
-	if err := o.run(ctx); err != nil {
-		return nil, fmt.Errorf("connect to %s: %s: %w", to.name, o.phase, errors.Join(err, c.abort()))
+	l, err := o.run(ctx)
+	if err == nil {
+		c.current.Store(l)
+		err = o.setLevel(ctx, l)
 	}
-	c.watchWire()
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %s: %w", to.name, o.phase, errors.Join(err, o.abort(), c.Close()))
+	}
+	c.watchWire(l)
+	if c.opts.KeepAlive.Interval > 0 {
+		c.background(c.keepAlive)
+	}
 	return c, nil
+}
+
+// connecting bounds the opening of a connection.
+func (c *Client) connecting(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := c.opts.ConnectTimeout
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, mcp.Errorf(mcp.CodeRequestTimeout, "not connected within %s", limit))
+}
+
+// opener is one attempt to open a connection.
+type opener struct {
+	c      *Client
+	to     target
+	wire   *wire
+	kept   bool               // the wire stands already, and stays when the attempt fails
+	known  *negotiate.Verdict // what an earlier connection of this client has found out; nil for nothing
+	afresh bool               // nothing that is stored counts
+	ended  bool               // the server has ended on the probe
+	phase  string             // what is being waited for, for errors
+	cause  error              // why the last request failed on the wire; nil where it was answered
 }
 
 // mercy is how long a process may take to end after an attempt that failed: its caller may have a deadline.
 const mercy = 500 * time.Millisecond
 
-// abort closes a client whose opening has failed.
-func (c *Client) abort() error {
-	if c.wire != nil && c.wire.kill != nil {
-		timer := time.AfterFunc(mercy, c.wire.kill)
+// abort closes the wire of an attempt that has failed.
+func (o *opener) abort() error {
+	if o.wire == nil || o.kept {
+		return nil
+	}
+	if o.wire.kill != nil {
+		timer := time.AfterFunc(mercy, o.wire.kill)
 		defer timer.Stop()
 	}
-	return c.Close()
+	return o.wire.close()
 }
 
-// opener is one attempt to open a connection.
-type opener struct {
-	c     *Client
-	to    target
-	phase string // what is being waited for, for errors
-	cause error  // why the last request failed on the wire; nil where it was answered
-}
-
-func (o *opener) run(ctx context.Context) error {
-	verdict, err := o.resume()
+func (o *opener) run(ctx context.Context) (*live, error) {
+	verdict, stored, err := o.resume()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if verdict.Finding == 0 && o.c.opts.ProbeSibling && o.to.sibling && o.wire == nil {
+		if verdict, err = o.askSibling(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.open(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	silent := false
 	if verdict.Finding == 0 {
 		if verdict, silent, err = o.discover(ctx, ""); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if verdict.Finding == negotiate.FoundModern {
-		return o.settle(ctx, verdict.Revision, verdict.Greeting, verdict)
+		l := o.settle(verdict.Revision, verdict.Greeting, verdict)
+		l.believed.Store(stored)
+		return l, nil
 	}
-	if err = o.initialize(ctx, verdict); o.mayBeOlder(err) {
-		return o.goOlder(ctx, verdict, err)
+	l, err := o.initialize(ctx, verdict)
+	if o.mayBeOlder(err) {
+		if older, failure := o.goOlder(ctx, verdict, err); failure == nil || !stored {
+			return older, failure
+		}
+	}
+	if err == nil {
+		return l, nil
+	}
+	if stored && o.answered(err) {
+		return o.probeAfterAll(ctx, err)
 	}
 	var fault *mcp.Error
 	if !silent || !errors.As(err, &fault) || fault.Code != mcp.CodeUnsupportedVersion || !fault.Remote {
-		return err
+		return nil, err
 	}
 	// The server was slow, not legacy: it now says which revisions it speaks.
 	verdict = o.c.set.Judge(negotiate.Probe{Error: wireError(fault)})
 	if verdict.Finding != negotiate.ProbeAgain {
-		return err
+		return nil, err
 	}
-	if verdict, _, err = o.discover(ctx, verdict.Revision); err != nil {
-		return err
-	}
-	if verdict.Finding != negotiate.FoundModern {
-		return fault
-	}
-	return o.settle(ctx, verdict.Revision, verdict.Greeting, verdict)
+	return o.modern(ctx, verdict.Revision, fault)
 }
 
-// resume takes up a stored verdict. The finding is 0 when there is none and a probe is in order.
-func (o *opener) resume() (negotiate.Verdict, error) {
-	if o.c.opts.Verdict != nil {
+// answered tells whether the server has refused initialize, as against not having been reached.
+func (o *opener) answered(err error) bool {
+	var fault *mcp.Error
+	var status *transport.StatusError
+	switch {
+	case len(o.c.set.Modern()) == 0 || authError(err) != nil:
+		return false
+	case errors.As(o.cause, &status):
+		return status.Status < 500 && status.Status != http.StatusTooManyRequests
+	}
+	return o.cause == nil && errors.As(err, &fault) && fault.Remote
+}
+
+// probeAfterAll is for a server that was stored as a legacy one and refuses initialize: it may be modern by now.
+func (o *opener) probeAfterAll(ctx context.Context, refusal error) (*live, error) {
+	return o.modern(ctx, "", refusal)
+}
+
+// modern opens a modern connection, or fails with what is given where the server shows that it is none.
+func (o *opener) modern(ctx context.Context, revision string, otherwise error) (*live, error) {
+	verdict, _, err := o.discover(ctx, revision)
+	switch {
+	case err != nil:
+		return nil, err
+	case verdict.Finding != negotiate.FoundModern:
+		return nil, otherwise
+	}
+	return o.settle(verdict.Revision, verdict.Greeting, verdict), nil
+}
+
+// resume takes up what is known of the server. The finding is 0 when a probe is in order; stored tells that nobody has seen
+// yet whether it holds.
+func (o *opener) resume() (v negotiate.Verdict, stored bool, err error) {
+	switch {
+	case len(o.c.set.Modern()) == 0:
+		return negotiate.Verdict{Finding: negotiate.FoundLegacy}, false, nil
+	case o.known != nil && len(o.c.set.Legacy()) > 0:
+		return *o.known, true, nil
+	case o.afresh:
+		return v, false, nil
+	case o.c.opts.Verdict != nil:
 		o.phase = "take up the stored verdict"
-		return o.c.set.Resume(o.c.opts.Verdict.stored())
+		v, err = o.c.set.Resume(o.c.opts.Verdict.stored())
+		return v, true, err
+	case o.c.opts.Verdicts.isLegacy(o.to.key) && len(o.c.set.Legacy()) > 0:
+		return negotiate.Verdict{Finding: negotiate.FoundLegacy}, true, nil
 	}
-	if len(o.c.set.Modern()) == 0 {
-		return negotiate.Verdict{Finding: negotiate.FoundLegacy}, nil
-	}
-	return negotiate.Verdict{}, nil
+	return v, false, nil
 }
 
 func (o *opener) open(ctx context.Context) (err error) {
+	if o.kept {
+		return nil
+	}
 	o.phase = cmp.Or(o.to.phase, "start")
-	o.c.wire, err = o.to.open(ctx, o.c)
+	o.wire, err = o.to.open(ctx, o.c)
 	return err
 }
 
@@ -136,6 +211,7 @@ func (o *opener) discover(ctx context.Context, revision string) (v negotiate.Ver
 		}
 		v = o.c.set.Judge(probe)
 		if v.Restart {
+			o.ended = true
 			return v, false, o.again(ctx)
 		}
 		switch v.Finding {
@@ -154,18 +230,18 @@ func (o *opener) discover(ctx context.Context, revision string) (v negotiate.Ver
 
 // again opens the way to a server that has ended on the probe once more.
 func (o *opener) again(ctx context.Context) error {
-	if !o.to.restart {
+	if !o.to.restart || o.kept {
 		return mcp.Errorf(mcp.CodeConnectionClosed, "the server closed the connection on server/discover; connect anew with the mode Legacy")
 	}
-	if err := o.c.wire.via.Close(); err != nil {
-		o.c.opts.OnError(fmt.Errorf("end the server that stopped on server/discover: %w", err))
+	if err := o.wire.via.Close(); err != nil {
+		o.c.faults.report(fmt.Errorf("end the server that stopped on server/discover: %w", err))
 	}
 	return o.open(ctx)
 }
 
 func (o *opener) probe(ctx context.Context, revision string, again bool) (negotiate.Probe, error) {
 	o.phase = "wait for the answer to server/discover"
-	w := o.c.wire
+	w := o.wire
 	p := negotiate.Probe{HTTP: w.http, Again: again}
 	codec, opening, ok := o.c.set.Discover(revision)
 	if !ok {
@@ -214,27 +290,27 @@ func wireError(e *mcp.Error) *jsonrpc.Error {
 }
 
 // initialize opens a legacy session.
-func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) error {
+func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) (*live, error) {
 	o.phase = "wait for the answer to initialize"
-	w := o.c.wire
+	w := o.wire
 	codec, opening, ok := o.c.set.Initialize(era.Identity{})
 	if !ok {
-		return mcp.Errorf(mcp.CodeNegotiationFailed, "no revision with initialize is allowed here")
+		return nil, mcp.Errorf(mcp.CodeNegotiationFailed, "no revision with initialize is allowed here")
 	}
 	w.peer.SetCodec(codec) // what may come before the answer: pings and logs
 	outcome, err := w.peer.Call(ctx, w.via, opening.Greet(), engine.CallOptions{Codec: codec, Opening: true})
 	if o.cause = err; err != nil {
-		return o.c.explain(inBody(err))
+		return nil, explain(inBody(err), w.sessionID())
 	}
 	if outcome.Err != nil {
-		return outcome.Err
+		return nil, outcome.Err
 	}
 	greeting, err := opening.Read(outcome.Result)
 	if err != nil {
-		return mcp.Errorf(mcp.CodeInvalidResult, "%w", err)
+		return nil, mcp.Errorf(mcp.CodeInvalidResult, "%w", err)
 	}
 	if greeting.Revision == "" {
-		return mcp.Errorf(mcp.CodeNegotiationFailed, "the server chose revision %s; after initialize this client speaks %s",
+		return nil, mcp.Errorf(mcp.CodeNegotiationFailed, "the server chose revision %s; after initialize this client speaks %s",
 			strings.Join(greeting.Supported, ", "), strings.Join(o.c.set.Legacy(), ", "))
 	}
 	codec, _ = o.c.set.Codec(greeting.Revision) // Read picks only revisions of the set
@@ -244,9 +320,9 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) erro
 	}
 	o.phase = "send notifications/initialized"
 	if err := w.peer.Send(ctx, w.via, codec, opening.Confirm()); err != nil {
-		return o.c.explain(err)
+		return nil, explain(err, w.sessionID())
 	}
-	return o.settle(ctx, greeting.Revision, greeting, verdict)
+	return o.settle(greeting.Revision, greeting, verdict), nil
 }
 
 // inBody takes the error in the body of a refused POST for the answer that it is, authorization excepted.
@@ -259,27 +335,41 @@ func inBody(err error) error {
 }
 
 // settle takes up what the opening has shown.
-func (o *opener) settle(ctx context.Context, revision string, greeting *era.Greeting, verdict negotiate.Verdict) error {
+func (o *opener) settle(revision string, greeting *era.Greeting, verdict negotiate.Verdict) *live {
 	c := o.c
-	c.codec, _ = c.set.Codec(revision)
-	c.greeting = greeting
-	c.wire.peer.SetCodec(c.codec)
-	if c.wire.http && c.codec.Traits().HeaderMirrors {
-		c.mirrors = &mirrors{}
+	l := &live{wire: o.wire, greeting: greeting, since: time.Now()}
+	l.codec, _ = c.set.Codec(revision)
+	l.wire.peer.SetCodec(l.codec)
+	if l.wire.http && l.codec.Traits().HeaderMirrors {
+		l.mirrors = &mirrors{}
 	}
-	switch stored, ok := verdict.Store(time.Now()); {
-	case c.opts.Verdict != nil:
-		c.verdict = *c.opts.Verdict
+	if l.codec.Traits().Handshake {
+		verdict = negotiate.Verdict{Finding: negotiate.FoundLegacy}
+	}
+	switch kept, ok := verdict.Store(l.since); {
+	case c.opts.Verdict != nil && !o.afresh && o.known == nil && c.opts.Verdict.Era == kept.Era:
+		l.verdict = *c.opts.Verdict
 	case ok:
-		c.verdict = Verdict{Era: stored.Era, Discover: stored.Discover, At: stored.At}
-	}
-	if level := c.opts.LogLevel; level != "" && c.codec.Traits().Handshake && greeting.Capabilities.Logging != nil {
-		o.phase = "set the log level"
-		if err := c.SetLevel(ctx, level); isContext(err) {
-			return err
-		} else if err != nil {
-			c.opts.OnError(err)
+		l.verdict = Verdict{Era: kept.Era, Discover: kept.Discover, At: kept.At}
+		if err := c.opts.Verdicts.put(o.to.key, l.verdict); err != nil {
+			c.faults.report(err)
 		}
+	}
+	return l
+}
+
+// setLevel asks for the log level of the options, when the connection is the first.
+func (o *opener) setLevel(ctx context.Context, l *live) error {
+	if o.c.opts.LogLevel == "" {
+		return nil
+	}
+	o.phase = "set the log level"
+	err := o.c.setLevelOn(ctx, l, o.c.opts.LogLevel)
+	if isContext(err) {
+		return err
+	}
+	if err != nil {
+		o.c.opts.OnError(err)
 	}
 	return nil
 }

@@ -29,8 +29,39 @@ type Options struct {
 	// Info names this program to the server. Without a name it is "rialto-client" and the version of this module.
 	Info mcp.Implementation
 
-	// Capabilities are what this client declares; OnRequest has to answer what they promise.
+	// Capabilities are what this client declares beside what the handlers below stand for; OnRequest, or the caller of a
+	// Stream, has to answer what they promise.
 	Capabilities mcp.ClientCapabilities
+
+	// CreateMessage answers sampling requests; set, it declares the capability sampling. A model that is not to be asked is
+	// ErrUserRejected. This handler and the next two answer the requests of legacy servers and the questions of modern ones;
+	// each is called concurrently, and its context ends when nobody waits for the answer any more. An *mcp.Error reaches a
+	// legacy server as it is, any other error as an internal one; on the modern era the call that the question belongs to
+	// fails with it.
+	CreateMessage func(ctx context.Context, req *SamplingRequest) (*mcp.CreateMessageResult, error)
+
+	SamplingTools   bool // CreateMessage takes Tools and ToolChoice; declares sampling.tools
+	SamplingContext bool // CreateMessage honours IncludeContext; declares sampling.context
+
+	// Elicit shows a form to the user; set, it declares elicitation.form. See [Accept], [Decline] and [Cancel]. Defaults of
+	// the form are added to what it accepts, which is then checked against the form before it is sent.
+	Elicit func(ctx context.Context, req *ElicitRequest) (*mcp.ElicitResult, error)
+
+	// NoElicitDefaults leaves out what the user has left out, also where the form has a default for it.
+	NoElicitDefaults bool
+
+	// ElicitURL offers a page to the user, and opens it when the user agrees; set, it declares elicitation.url. It returns
+	// when the user has agreed. Where a server of 2025-11-25 refuses a call until pages have been visited, the call is
+	// repeated, once, when ElicitURL has accepted them all or the server has told that the work on them is done; so there it
+	// had better wait for the user or for Completed.
+	ElicitURL func(ctx context.Context, req *ElicitURLRequest) (*mcp.ElicitResult, error)
+
+	// Roots are the folders and files that servers may work in, to be changed with Client.SetRoots. Nil declares no roots; an
+	// empty list declares that there may be some later.
+	Roots []mcp.Root
+
+	// MaxInputRounds bounds how often a modern server may ask on behalf of one call. Zero means 10; negative means no bound.
+	MaxInputRounds int
 
 	// Extensions are enabled ones; they are declared among the capabilities, and their methods exist on the connection.
 	Extensions []mcp.Extension
@@ -45,6 +76,24 @@ type Options struct {
 	// Verdict is what an earlier connection to the same server has found out (see Client.Verdict): a modern server is then
 	// connected without a round trip, a legacy one without a probe.
 	Verdict *Verdict
+
+	// Verdicts remembers the era of servers for further connections, also beyond the program. Nil remembers nothing.
+	Verdicts *Verdicts
+
+	// ProbeSibling lets DialStdio find out the era from a second process of the same command, which is ended before the one
+	// that serves is started. It is for servers that must not see what they do not understand, and doubles what a start does.
+	ProbeSibling bool
+
+	// Restart says how a connection that has ended by itself is opened again. Zero is the default policy.
+	Restart Restart
+
+	// KeepAlive asks legacy servers now and then whether they are still there. Zero asks nothing.
+	KeepAlive KeepAlive
+
+	// Retries is how often a request over HTTP is sent again when it has certainly not been begun: no connection came about,
+	// or the server answered 429, or 503 with Retry-After. Zero means 2; negative means none. What opens a connection is sent
+	// once.
+	Retries int
 
 	// StrictCapabilities refuses calls that the server has declared no capability for, with
 	// mcp.CodeCapabilityNotSupported. Without it they are sent, and lists are empty without being asked for.
@@ -76,8 +125,8 @@ type Options struct {
 	// its context.
 	OnNotification func(ctx context.Context, method string, params json.RawMessage)
 
-	// OnRequest answers what the server asks, ping excepted: sampling, elicitation, roots, vendor methods. The result is a
-	// JSON object. An *mcp.Error reaches the server as it is, any other error as an internal one. Requests run at once.
+	// OnRequest answers what the server asks and no handler above takes, ping excepted: sampling, elicitation, roots, vendor
+	// methods. Questions of modern servers come here too, without Related. The result is a JSON object. An *mcp.Error reaches the server as it is, any other error as an internal one. Requests run at once.
 	// Nil refuses all with "method not found".
 	OnRequest func(ctx context.Context, req *IncomingRequest) (json.RawMessage, error)
 
@@ -95,9 +144,13 @@ type Options struct {
 	// Headers go with every HTTP request.
 	Headers http.Header
 
-	// HTTPClient does the HTTP requests. Nil means one of the client's own. Its Timeout should be zero: it would cut
-	// streams.
+	// HTTPClient does the HTTP requests. Nil means one of the client's own, which goes by the proxy that the environment
+	// names. Its Timeout should be zero: it would cut streams.
 	HTTPClient *http.Client
+
+	// Socket is the path of a unix socket that an http:// address is reached by; an address unix:///path has its own. It is
+	// not for use together with HTTPClient. Empty means none.
+	Socket string
 }
 
 func (o Options) withDefaults() Options {
@@ -114,6 +167,9 @@ func (o Options) withDefaults() Options {
 	set(&o.ListTimeout, 30*time.Second)
 	if o.MaxPages == 0 {
 		o.MaxPages = 256
+	}
+	if o.MaxInputRounds == 0 {
+		o.MaxInputRounds = 10
 	}
 	if o.Info.Name == "" {
 		o.Info.Name, o.Info.Version = "rialto-client", moduleVersion()

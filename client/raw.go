@@ -33,6 +33,10 @@ type RawOptions struct {
 	InputResponses json.RawMessage
 	RequestState   json.RawMessage
 
+	// AnswerInput lets the handlers of Options answer a modern server's demand for input, as in typed calls. Otherwise it is
+	// handed over as RawResult.Input.
+	AnswerInput bool
+
 	// ClientInfo and ClientCapabilities stand in this one modern request in place of the client's own. On the legacy era
 	// the handshake has said both, and they are left out.
 	ClientInfo         json.RawMessage
@@ -80,7 +84,15 @@ func (c *Client) Raw(ctx context.Context, method string, params json.RawMessage,
 	if o.OnProgress == nil {
 		out.Params = withoutToken(out.Params)
 	}
-	return rawResult(c.send(ctx, out, call))
+	return rawResult(c.way(o)(ctx, out, call))
+}
+
+// way is how a raw call is sent.
+func (c *Client) way(o RawOptions) func(context.Context, *era.Outgoing, engine.CallOptions) (*era.Outcome, error) {
+	if o.AnswerInput {
+		return c.converse
+	}
+	return c.send
 }
 
 // rawCall is what the calls of the raw door carry through the engine.
@@ -101,7 +113,7 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 		Method: method, Params: params, LogLevel: string(c.levelOf(o.LogLevel)),
 		InputResponses: o.InputResponses, RequestState: o.RequestState,
 	}
-	if !c.codec.Traits().Handshake && (o.ClientInfo != nil || o.ClientCapabilities != nil) {
+	if !c.now().codec.Traits().Handshake && (o.ClientInfo != nil || o.ClientCapabilities != nil) {
 		meta := era.OpenObject(nil)
 		if o.ClientInfo != nil {
 			meta.Put(mcp.MetaClientInfo, o.ClientInfo)
@@ -112,7 +124,7 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 		out.Meta = meta.Close()
 	}
 	own := &rawCall{tag: o.Tag, given: o.Tool != nil}
-	if own.given && c.mirrors != nil {
+	if own.given && c.now().mirrors != nil {
 		if own.declared, err = declares(o.Tool); err != nil {
 			return nil, engine.CallOptions{}, err
 		}

@@ -159,7 +159,7 @@ func TestStdioDeadline(t *testing.T) {
 func TestStdioCrash(t *testing.T) {
 	noLeak(t)
 	cmd, _ := command(t, "crashes")
-	c, err := client.DialStdio(t.Context(), cmd, client.Options{})
+	c, err := client.DialStdio(t.Context(), cmd, client.Options{Restart: never})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,4 +170,10 @@ func TestStdioCrash(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-c.Done()
+	if !errors.As(c.Err(), &exit) {
+		t.Errorf("ended for %v", c.Err())
+	}
 }
+
+// never is for tests of what follows when nothing is opened again.
+var never = client.Restart{Attempts: -1}

@@ -58,12 +58,12 @@ func (c *Client) Start(ctx context.Context, method string, params json.RawMessag
 	if own, ok := call.Tag.(*rawCall); ok {
 		own.stream = s
 	}
-	if row, _ := c.codec.Look(method, false, era.ServerSide); row != nil && row.Long {
+	if row, _ := c.now().codec.Look(method, false, era.ServerSide); row != nil && row.Long {
 		call.Timeout, call.Total = pick(o.Timeout, 0), pick(o.Total, 0) // a listen lasts
 	}
 	began := c.background(func() {
 		defer cancel()
-		s.finish(rawResult(c.send(ctx, out, call)))
+		s.finish(rawResult(c.way(o)(ctx, out, call)))
 	})
 	if !began {
 		cancel()

@@ -26,4 +26,4 @@ func (v *Verdict) stored() negotiate.Stored {
 }
 
 // Verdict returns what the connection has found out about the server, to be kept for the next one.
-func (c *Client) Verdict() Verdict { return c.verdict }
+func (c *Client) Verdict() Verdict { return c.now().verdict }
