@@ -106,7 +106,7 @@ func TestChildrenSideBySide(t *testing.T) {
 		{Ready, ""},
 		{Failed, "(exit code 3); its last words: boom"},
 		{Failed, `the program "no-such-program-anywhere" was not found in PATH`},
-		{Failed, "other than http:// and https:// are not supported yet"},
+		{Failed, "only http:// and https:// are supported"},
 		{Failed, "not connected within 3s"},
 	}
 	for i, snap := range set.Snapshots() { // one that failed may be on its next try

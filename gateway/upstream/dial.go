@@ -31,8 +31,9 @@ func Dial(ctx context.Context, s manager.Server, opts client.Options) (*client.C
 		}
 		return client.DialStdio(ctx, command, opts)
 	case manager.HTTP, manager.SSE:
-		if !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") {
-			return nil, &UnsupportedError{"addresses other than http:// and https:// are not supported yet"}
+		unix := s.Transport == manager.HTTP && strings.HasPrefix(s.URL, "unix:///")
+		if !unix && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") {
+			return nil, &UnsupportedError{"of addresses only http:// and https:// are supported, and unix:/// for Streamable HTTP"}
 		}
 		opts.Headers = opts.Headers.Clone()
 		for name, value := range s.Headers {
@@ -74,6 +75,7 @@ func Dialing(opts client.Options, callTimeout, totalTimeout time.Duration) Diale
 	return func(ctx context.Context, s manager.Server) (Conn, error) {
 		o := opts
 		o.CallTimeout, o.TotalTimeout = callTimeout, totalTimeout
+		o.Restart.Attempts = -1 // the set opens lost connections again, and shows where each stands
 		if s.Timeout > 0 {
 			o.CallTimeout = s.Timeout
 		}

@@ -74,7 +74,7 @@ func TestHTTPSessionForgotten(t *testing.T) {
 	defer ts.Close()
 	set := connect(t, 10*time.Second, manager.Server{Name: "web", Transport: manager.HTTP, URL: ts.URL})
 	defer set.Close()
-	time.Sleep(firstPause + 50*time.Millisecond) // a session that is forgotten at once is a failure, and waits its turn
+	time.Sleep(policy.First + 50*time.Millisecond) // a session that is forgotten at once is a failure, and waits its turn
 	forgotten.Store(current.Load())
 	if text, err := say(t, set, "web", "hello"); err != nil || text != "hi" {
 		t.Errorf("got %q, %v; %+v", text, err, set.Snapshots())
@@ -113,7 +113,7 @@ func TestHTTPFailures(t *testing.T) {
 		web("hole", "http://"+hole.Addr().String()), web("auth", ts.URL+"/auth?key=hush-hush"), web("html", ts.URL+"/html"),
 		web("error", ts.URL+"/error"), web("refused", closed.URL), web("unix", "unix:///tmp/x"))
 	for i, want := range []string{
-		"within 2s", "HTTP status 401", "", "500", "connection refused", "not supported yet",
+		"within 2s", "HTTP status 401", "", "500", "connection refused", "dial unix",
 	} {
 		snap := set.Snapshots()[i]
 		if snap.State == Ready || snap.Reason == "" || !strings.Contains(snap.Reason, want) || strings.Contains(snap.Reason, "hush") {

@@ -45,18 +45,8 @@ func FromClient(c *client.Client) Conn { return &link{c: c, calls: make(map[*Cal
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
 func (l *link) Done() <-chan struct{}                { return l.c.Done() }
+func (l *link) Err() error                           { return l.c.Err() }
 func (l *link) Close() error                         { return l.c.Close() }
-
-// Err asks the connection that has ended for its end: a further call fails with the reason, and nothing is written.
-func (l *link) Err() error {
-	select {
-	case <-l.c.Done():
-	default:
-		return nil
-	}
-	_, err := l.c.Raw(context.Background(), mcp.MethodListTools, nil, client.RawOptions{})
-	return err
-}
 
 // CheckTool implements toolChecker.
 func (l *link) CheckTool(tool json.RawMessage) error { return l.c.CheckTool(tool) }

@@ -63,9 +63,9 @@ func TestRetriesUntilItWorks(t *testing.T) {
 func TestPausesGrowToAMinute(t *testing.T) {
 	for failures := range 70 {
 		d := pause(failures)
-		full := longestPause
+		full := policy.Longest
 		if failures < 7 {
-			full = min(longestPause, firstPause<<failures)
+			full = min(policy.Longest, policy.First<<failures)
 		}
 		if d < full/2 || d > full {
 			t.Errorf("pause(%d) = %s, want %s to %s", failures, d, full/2, full)

@@ -3,11 +3,11 @@ package upstream
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
@@ -40,22 +40,12 @@ func countsOf(l *Lists) Counts {
 	return Counts{len(l.Tools), len(l.Prompts), len(l.Resources), len(l.Templates)}
 }
 
-// Pauses between tries: they double up to the longest, each shortened by chance by up to a half, so that servers that
-// went together do not come back together.
-const (
-	firstPause   = 500 * time.Millisecond
-	longestPause = time.Minute
-	stable       = 30 * time.Second // a connection that held this long starts again with the first pause
-)
+// policy is when a server is tried again: the client's own policy, without an end. A server of a gateway may come back
+// tomorrow, and meanwhile its state is to be seen, so that the tries are made here and not by the client.
+var policy = client.Restart{}.WithDefaults()
 
-// pause is how long to wait after the given number of failures in a row.
-func pause(failures int) time.Duration {
-	d := longestPause
-	if failures < 7 {
-		d = min(d, firstPause<<failures)
-	}
-	return d/2 + rand.N(d/2)
-}
+// pause is how long to wait after a failure that had so many before it in a row.
+func pause(failures int) time.Duration { return policy.Pause(failures + 1) }
 
 // notTaken tells whether a call has certainly not been taken by the server: it no longer knows the session, or no longer
 // speaks the revision.

@@ -106,10 +106,10 @@ func (u *upstream) run(ctx context.Context) {
 			up := time.Now()
 			u.ready(conn, lists, up.Sub(begun))
 			err = u.watch(ctx, conn, changed)
-			immediate = notTaken(err) && time.Since(up) > firstPause // a forgotten session is no failure of the server
+			immediate = notTaken(err) && time.Since(up) > policy.First // a forgotten session is no failure of the server
 			u.since = time.Now()
 			u.close(conn)
-			if time.Since(up) >= stable {
+			if time.Since(up) >= policy.Stable {
 				failures = 0
 			}
 		}
