@@ -34,7 +34,7 @@ func libraryOptions(opts server.Options) server.Options {
 // furnish makes a library of a server, at which every row of the table of refusals can be broken: a tool whose arguments
 // headers repeat and whose handler needs a capability, a prompt, a resource, an extension, methods of a vendor.
 func furnish(s *server.Server) error {
-	forecast := `{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"},"days":{"type":"integer","x-mcp-header":"Days"},"sure":{"type":"boolean","x-mcp-header":"Sure"}},"required":["city"]}`
+	forecast := `{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"},"days":{"type":"integer","x-mcp-header":"Days"},"unit":{"type":"string"}},"required":["city"]}`
 	err := errors.Join(
 		s.AddRawTool(mcp.Tool{Name: "forecast", InputSchema: json.RawMessage(forecast)}, func(_ context.Context, req *server.Request) (*mcp.CallToolResult, error) {
 			if answer, _ := req.InputResponses().Roots("where"); answer != nil {
