@@ -30,6 +30,7 @@ type world struct {
 		Streams() int
 	}
 	addr    string
+	web     *http.Server  // the first of those that listen
 	sockets atomic.Int64  // connections that the server has open
 	waiting chan struct{} // gets one for each call of "wait" that has begun
 	ended   chan error    // gets the cause with which a "wait" ended
@@ -75,6 +76,9 @@ func (w *world) listen(t testing.TB, h http.Handler) string {
 		t.Fatal(err)
 	}
 	srv := &http.Server{Handler: h}
+	if w.web == nil {
+		w.web = srv
+	}
 	done := make(chan struct{})
 	go func() { // ends with Close
 		defer close(done)
@@ -97,6 +101,38 @@ func (w *world) tool(t testing.TB, name string, h server.ToolHandler) {
 	t.Helper()
 	if err := w.AddRawTool(mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, h); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// stopWeb ends what net/http runs, by force when the grace is over.
+func (w *world) stopWeb(grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if w.web.Shutdown(ctx) == nil {
+		return nil
+	}
+	return w.web.Close()
+}
+
+// began waits until one more call of "wait" has begun.
+func (w *world) began(t testing.TB) {
+	t.Helper()
+	select {
+	case <-w.waiting:
+	case <-time.After(patience):
+		t.Fatal("the call does not begin")
+	}
+}
+
+// hasEnded waits until one more call of "wait" has been cancelled, and returns why.
+func (w *world) hasEnded(t testing.TB) error {
+	t.Helper()
+	select {
+	case err := <-w.ended:
+		return err
+	case <-time.After(patience):
+		t.Fatal("the call goes on")
+		return nil
 	}
 }
 
