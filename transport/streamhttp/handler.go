@@ -32,8 +32,8 @@ type Handler struct {
 	streams   streams
 	bodies    Bodies
 	layered   atomic.Bool // a layer around has called Admit
-	shared    *replicas // nil where the sessions are those of this handler alone
-	sessioned bool      // asked for with every request, so it is found out once
+	shared    *replicas   // nil where the sessions are those of this handler alone
+	sessioned bool        // asked for with every request, so it is found out once
 	alarms    alarms
 	closed    chan struct{}
 	once      sync.Once
