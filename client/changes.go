@@ -10,7 +10,7 @@ import (
 )
 
 // OnToolsChange calls f after the server's tools have changed, until stop is called or the client is closed. Several
-// functions may be registered.
+// functions may be registered. [Client.Subscribe] gives the news one by one, and those of single resources.
 //
 // f runs on a goroutine of its own, never twice at once; changes that come close together, or while f runs, make one call,
 // which begins after the last of them. On the modern era the stream that brings the news opens in the background, and is
@@ -28,80 +28,27 @@ func (c *Client) OnResourcesChange(f func()) (stop func()) {
 
 func (c *Client) watch(method string, f func()) (stop func()) {
 	w := &watch{method: method, f: f, failed: c.faults.report}
-	c.watches.add(w)
-	c.tune()
+	s := &subscriber{
+		background: true, joined: make(chan struct{}),
+		take: func(Event) { w.signal() }, lost: func(error) {}, // its end was reported
+	}
+	switch method {
+	case mcp.NotifyToolsChanged:
+		s.filter.ToolsListChanged = true
+	case mcp.NotifyPromptsChanged:
+		s.filter.PromptsListChanged = true
+	case mcp.NotifyResourcesChanged:
+		s.filter.ResourcesListChanged = true
+	}
+	if c.feed.add(s) {
+		c.feed.tune()
+	}
 	return func() {
-		c.watches.remove(w)
-		c.tune()
-	}
-}
-
-// watches are the functions that want to hear of changes.
-type watches struct {
-	mu      sync.Mutex
-	all     map[*watch]struct{}
-	stopped bool
-
-	tuning sync.Mutex // one change of the listen at a time
-	listen *listen    // guarded by tuning
-}
-
-func (ws *watches) add(w *watch) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.stopped {
-		return
-	}
-	if ws.all == nil {
-		ws.all = make(map[*watch]struct{})
-	}
-	ws.all[w] = struct{}{}
-}
-
-func (ws *watches) remove(w *watch) {
-	ws.mu.Lock()
-	delete(ws.all, w)
-	ws.mu.Unlock()
-	w.stop()
-}
-
-// stop ends all of them, for good.
-func (ws *watches) stop() {
-	ws.mu.Lock()
-	all := ws.all
-	ws.all, ws.stopped = nil, true
-	ws.mu.Unlock()
-	for w := range all {
 		w.stop()
-	}
-}
-
-// signal tells those that wait for a kind of change.
-func (ws *watches) signal(method string) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for w := range ws.all {
-		if w.method == method {
-			w.signal()
+		if c.feed.drop(s) {
+			c.feed.tune()
 		}
 	}
-}
-
-// wanted is the filter that brings what is waited for.
-func (ws *watches) wanted() (f mcp.SubscriptionFilter) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for w := range ws.all {
-		switch w.method {
-		case mcp.NotifyToolsChanged:
-			f.ToolsListChanged = true
-		case mcp.NotifyPromptsChanged:
-			f.PromptsListChanged = true
-		case mcp.NotifyResourcesChanged:
-			f.ResourcesListChanged = true
-		}
-	}
-	return f
 }
 
 // settling is how long changes gather before a function is called.

@@ -32,9 +32,9 @@ type Client struct {
 	roots    roots
 	visits   visits
 
-	level   atomic.Value // mcp.Level asked for
-	watches watches
-	faults  reporter // of what runs in the background
+	level  atomic.Value // mcp.Level asked for
+	feed   feed
+	faults reporter // of what runs in the background
 
 	life    context.Context // ends with Close: for what runs in the background
 	end     context.CancelCauseFunc
@@ -69,7 +69,9 @@ func newClient(to target, opts Options) (*Client, error) {
 	if c.set, err = negotiate.New(cfg); err != nil {
 		return nil, err
 	}
+	c.feed.c, c.feed.turn = c, make(chan struct{}, 1)
 	c.life, c.end = context.WithCancelCause(context.Background())
+	context.AfterFunc(c.life, func() { c.feed.stop(context.Cause(c.life)) }) // Close has done it before
 	c.current.Store(&live{greeting: &era.Greeting{}})
 	c.level.Store(opts.LogLevel)
 	c.outward = c.chain(opts.Middleware)
@@ -115,7 +117,7 @@ func (c *Client) Close() error {
 	c.closed = true
 	c.mu.Unlock()
 	if first {
-		c.watches.stop()
+		c.feed.stop(nil)
 		c.end(transport.ErrClosed)
 		if l := c.now(); l.wire != nil {
 			c.err = l.wire.close()

@@ -92,9 +92,9 @@ func (h handler) Notice(ctx context.Context, n *era.Notice, _ transport.Exchange
 	switch n.Method {
 	case mcp.NotifyToolsChanged:
 		c.now().mirrors.stale()
-		c.watches.signal(n.Method)
-	case mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged:
-		c.watches.signal(n.Method)
+		c.feed.deliver(n)
+	case mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged, mcp.NotifyResourceUpdated:
+		c.feed.deliver(n)
 	case mcp.NotifyElicitationComplete:
 		c.visits.complete(n.Params)
 	case mcp.NotifyMessage:

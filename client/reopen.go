@@ -202,11 +202,7 @@ func (c *Client) restore(l *live) {
 			c.faults.report(c.named("set the log level again: %w", err))
 		}
 	}
-	l.mirrors.stale()
-	c.tune()
-	for _, method := range []string{mcp.NotifyToolsChanged, mcp.NotifyPromptsChanged, mcp.NotifyResourcesChanged} {
-		c.watches.signal(method)
-	}
+	c.feed.restored()
 }
 
 // setLevelOn asks a legacy server that can log for messages from a level on.
