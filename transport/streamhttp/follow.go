@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -19,11 +20,13 @@ import (
 // follower is a GET stream of a session that several handlers serve: it brings what any of them stores in the log under the
 // name of a line. The stream of a call that runs here is a line of the usual kind instead.
 type follower struct {
-	s      *session
-	name   string
-	to     *stream
-	call   bool // of a call that runs elsewhere
-	cancel context.CancelFunc
+	s       *session
+	name    string
+	to      *stream
+	call    bool   // of a call that runs elsewhere
+	who     string // of a call: this follower among others, random
+	version uint64 // of a GET stream: of the record that says that it is here
+	cancel  context.CancelFunc
 }
 
 // overMark is stored behind the last event of a call that ends without an answer. It is no JSON, and sent to nobody.
@@ -50,7 +53,8 @@ func (r *replicas) get(w http.ResponseWriter, req *http.Request, s *session, aft
 	owner := ownerOf(name)
 	runs := owner == r.name
 	if !runs {
-		runs, err = r.ask(req.Context(), owner, questionYield, s.id(), []byte(name))
+		f.who = rand.Text()
+		runs, err = r.ask(req.Context(), owner, questionYield, s.id(), f.names())
 	}
 	switch {
 	case err != nil && !errors.Is(err, state.ErrNobody):
@@ -58,7 +62,7 @@ func (r *replicas) get(w http.ResponseWriter, req *http.Request, s *session, aft
 	case runs && owner != r.name:
 		r.follow(w, req, f, after)
 	default: // it runs here, or nowhere any more
-		r.h.report(r.tell(req.Context(), wordTaken, s.id(), []byte(name)))
+		s.takeBack(name)
 		r.h.resume(w, req, s, after)
 	}
 }
@@ -87,8 +91,8 @@ func (r *replicas) follow(w http.ResponseWriter, req *http.Request, f *follower,
 		r.giveUp(w, f, err)
 		return
 	}
-	if after != "" {
-		r.h.report(r.tell(req.Context(), wordTaken, s.id(), []byte(f.name)))
+	if after != "" && !f.call {
+		r.h.report(r.tell(req.Context(), wordTaken, s.id(), fmt.Appendf(nil, "%s\n%d", f.name, f.version)))
 	}
 	r.h.streams.readers.Go(func() { f.pump(events) }) // ends with the stream; Close closes that and waits
 	if f.call {
@@ -120,6 +124,7 @@ func (r *replicas) prepare(request, ctx context.Context, f *follower, after stri
 	if !f.call {
 		err = s.shared.change(request, func(rec *state.Session) error {
 			rec.Owner, rec.Stream = r.name, f.name
+			f.version = rec.Version + 1 // what an update makes of it
 			return nil
 		})
 	}
@@ -151,7 +156,7 @@ func (h *sharedSession) attach(f *follower, to *stream) error {
 	if ended {
 		return transport.ErrClosed
 	}
-	h.yield(f.name)
+	h.yield(func(one *follower) bool { return one.name == f.name })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f.to = to
@@ -159,19 +164,25 @@ func (h *sharedSession) attach(f *follower, to *stream) error {
 	return nil
 }
 
-// yield ends the followers of a line: somebody else goes on with it.
-func (h *sharedSession) yield(name string) {
+// names says which stream of a call it is, and who goes on with it.
+func (f *follower) names() []byte { return []byte(f.name + "\n" + f.who) }
+
+// yield ends followers: somebody else goes on with their streams.
+func (h *sharedSession) yield(which func(*follower) bool) {
 	for _, f := range h.all() {
-		if f.name == name {
+		if which(f) {
 			f.end()
 		}
 	}
 }
 
 // shut ends all followers.
-func (h *sharedSession) shut() {
-	for _, f := range h.all() {
-		f.end()
+func (h *sharedSession) shut() { h.yield(func(*follower) bool { return true }) }
+
+// overFor tells who went on with the stream of a call, if anybody did, that somebody else does.
+func (h *sharedSession) overFor(name, who string) {
+	if who != "" {
+		h.r.h.report(h.r.tell(h.r.ctx, wordOver, h.s.id(), []byte(name+"\n"+who)))
 	}
 }
 
@@ -238,7 +249,7 @@ func (f *follower) probe(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		runs, err := f.s.shared.r.ask(ctx, ownerOf(f.name), questionYield, f.s.id(), []byte(f.name))
+		runs, err := f.s.shared.r.ask(ctx, ownerOf(f.name), questionProbe, f.s.id(), f.names())
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -273,7 +284,7 @@ var errUnchanged = errors.New("nothing to change")
 func (h *sharedSession) release(name string) error {
 	newest := h.newest()
 	if newest == "" {
-		return h.r.tell(h.r.ctx, wordLeft, h.s.id(), nil)
+		return h.r.tell(h.r.ctx, wordLeft, h.s.id(), []byte(name))
 	}
 	return h.amend(func(rec *state.Session) bool {
 		mine := rec.Owner == h.r.name && rec.Stream == name
@@ -282,15 +293,15 @@ func (h *sharedSession) release(name string) error {
 	})
 }
 
-// takeOver makes a stream of this handler the one for what belongs to no call, where it was that of one which has none any
-// more.
-func (h *sharedSession) takeOver(from string) error {
+// takeOver makes a stream of this handler the one for what belongs to no call, where it was one that has ended, of a handler
+// which has none any more.
+func (h *sharedSession) takeOver(from, name string) error {
 	newest := h.newest()
 	if newest == "" {
 		return nil
 	}
 	return h.amend(func(rec *state.Session) bool {
-		theirs := rec.Owner == from
+		theirs := rec.Owner == from && rec.Stream == name
 		rec.Owner, rec.Stream = h.r.name, newest
 		return theirs
 	})

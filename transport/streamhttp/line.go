@@ -24,6 +24,7 @@ type line struct {
 	away  atomic.Int64 // until when the client is taken to follow it at another handler, as of h.sessions.epoch
 	given atomic.Bool  // the client has got an id, and so can come back
 	mu    sync.Mutex   // held from the storing of an event to its writing, and while a connection is being opened
+	far   string       // who goes on with it at another handler; "" for nobody. Guarded by mu.
 	over  bool         // the last event has been stored; guarded by mu
 	open  bool         // has a connection, or gets one; guarded by the session
 }

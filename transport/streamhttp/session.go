@@ -263,16 +263,44 @@ func (s *session) reachable(ctx context.Context, but *line) bool {
 }
 
 // yieldCall ends the connection of a call's stream, since its client goes on with it elsewhere, and tells whether the call
-// runs.
-func (s *session) yieldCall(name string) bool {
+// runs. With anew false it only asks whether the stream is still that of who went on with it.
+func (s *session) yieldCall(name, who string, anew bool) bool {
+	s.mu.Lock()
+	l := s.calls[name]
+	s.mu.Unlock()
+	switch {
+	case l == nil:
+		return false
+	case anew:
+		l.vacate()
+	default:
+		l.mu.Lock()
+	}
+	before := l.far
+	mine := anew || before == who
+	if mine {
+		l.far = who
+		l.away.Store(int64(time.Since(s.h.sessions.epoch) + 2*probes))
+	}
+	l.mu.Unlock()
+	if before != who {
+		s.shared.overFor(name, before)
+	}
+	return mine
+}
+
+// takeBack lets a connection of this handler go on with the stream of a call.
+func (s *session) takeBack(name string) {
 	s.mu.Lock()
 	l := s.calls[name]
 	s.mu.Unlock()
 	if l == nil {
-		return false
+		return
 	}
-	l.away.Store(int64(time.Since(s.h.sessions.epoch) + 2*probes))
-	l.vacate()
+	l.mu.Lock()
+	before := l.far
+	l.far = ""
+	l.away.Store(0)
 	l.mu.Unlock()
-	return true
+	s.shared.overFor(name, before)
 }

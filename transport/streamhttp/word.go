@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -27,14 +29,16 @@ const (
 	wordEnd    = "end"    // the session has ended
 	wordCancel = "cancel" // a notifications/cancelled has come for the session: the rest
 	wordNews   = "news"   // the record of the session has changed
-	wordTaken  = "taken"  // who speaks goes on with the stream of the session that the rest names
-	wordLeft   = "left"   // who speaks has no stream of the session any more
+	wordTaken  = "taken"  // who speaks goes on with the GET stream that the rest names, as of a version of the record
+	wordOver   = "over"   // somebody else goes on with the stream of a call; the rest names the stream and who had it
+	wordLeft   = "left"   // who speaks has no GET stream of the session any more; the rest names the last
 )
 
 // Questions to one handler, in the same form without who speaks. The answers are yes and no.
 const (
 	questionTake  = "take"  // a message of the session for a call that waits there: the rest. Was it taken?
-	questionYield = "yield" // somebody else goes on with the stream of a call that the rest names. Does the call run?
+	questionYield = "yield" // who goes on with the stream of a call: the rest names the stream and who. Does the call run?
+	questionProbe = "probe" // the same, of who goes on with it already. Is it still theirs?
 	questionOpen  = "open"  // is a stream of the session open there?
 )
 
@@ -149,9 +153,15 @@ func (r *replicas) heard(s *session, kind, from string, rest []byte) {
 		_, err := s.shared.look(ctx)
 		r.h.report(err)
 	case wordTaken:
-		s.shared.yield(string(rest))
+		name, version, _ := strings.Cut(string(rest), "\n")
+		if n, err := strconv.ParseUint(version, 10, 64); err == nil {
+			s.shared.yield(func(f *follower) bool { return f.name == name && f.version < n })
+		}
+	case wordOver:
+		name, who, _ := strings.Cut(string(rest), "\n")
+		s.shared.yield(func(f *follower) bool { return f.name == name && f.who == who })
 	case wordLeft:
-		r.h.report(s.shared.takeOver(from))
+		r.h.report(s.shared.takeOver(from, string(rest)))
 	}
 }
 
@@ -203,8 +213,9 @@ func (r *replicas) answer(_ context.Context, question []byte) ([]byte, bool) {
 	case s == nil:
 	case string(kind) == questionTake:
 		good = r.deliver(s, rest)
-	case string(kind) == questionYield:
-		good = s.yieldCall(string(rest))
+	case string(kind) == questionYield, string(kind) == questionProbe:
+		name, who, _ := strings.Cut(string(rest), "\n")
+		good = s.yieldCall(name, who, string(kind) == questionYield)
 	case string(kind) == questionOpen:
 		good = s.connected(nil)
 	}
