@@ -356,11 +356,12 @@ type scene struct {
 	t      *testing.T
 	visits int
 	tamper func(back url.Values)
+	clock  *clock
 }
 
 func newScene(t *testing.T) *scene {
 	as := newAuthServer("https://as.test")
-	s := &scene{as: as, rs: newResourceServer(as), t: t}
+	s := &scene{as: as, rs: newResourceServer(as), t: t, clock: &clock{at: time.Now()}}
 	s.world = &world{hosts: map[string]http.Handler{"as.test": as, "mcp.test": s.rs}}
 	s.opts = Options{Base: s.world, Flow: Redirect{URL: "http://127.0.0.1:1717/back", Visit: s.visit}}
 	return s
@@ -399,6 +400,7 @@ func (s *scene) authorizer() *Authorizer {
 		s.t.Fatal(err)
 	}
 	a.web.named.Transport, a.web.trusted.Transport = s.world, s.world
+	a.now = s.clock.now
 	s.t.Cleanup(func() { a.Close() })
 	return a
 }

@@ -54,6 +54,7 @@ var tree = []row{
 	{"apps", both},
 	{"auth", []string{"jsonrpc", "mcp", "transport", "server"}},
 	{"auth/oauth", []string{"jsonrpc", "mcp", "transport", "client", "auth"}},
+	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
 	{"llm", []string{"jsonrpc", "mcp", "client", "manager"}},
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "auth/..."}},

@@ -1,0 +1,106 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func files(t *testing.T) *Files {
+	t.Helper()
+	f, err := OpenFiles(filepath.Join(t.TempDir(), "tokens"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestMemoryStoreBound(t *testing.T) {
+	s := NewMemoryStore(2)
+	for _, key := range []string{"a", "b", "a"} {
+		if err := s.Put(t.Context(), key, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Put(t.Context(), "c", nil); !errors.Is(err, ErrStoreFull) {
+		t.Errorf("error %v", err)
+	}
+	if len(s.locks) != 0 {
+		t.Errorf("%d locks are left", len(s.locks))
+	}
+}
+
+func TestFilesAreForTheirOwner(t *testing.T) {
+	f := files(t)
+	if err := f.Put(t.Context(), "key/../with\x00anything", []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := f.Lock(t.Context(), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	entries, err := os.ReadDir(f.dir)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%d files, error %v", len(entries), err)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hasModes && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", entry.Name(), info.Mode())
+		}
+	}
+	if !hasModes {
+		return
+	}
+	if info, err := os.Stat(f.dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v, %v", info.Mode(), err)
+	}
+	if err := os.Chmod(f.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFiles(f.dir); err == nil || !strings.Contains(err.Error(), "0755") {
+		t.Errorf("a folder that others can read: %v", err)
+	}
+}
+
+func TestFilesBound(t *testing.T) {
+	f := files(t)
+	if err := f.Put(t.Context(), "k", bytes.Repeat([]byte("x"), maxRecord+1)); err == nil {
+		t.Error("a huge record is stored")
+	}
+	if err := os.WriteFile(f.path("k", ".json"), bytes.Repeat([]byte("x"), maxRecord+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Get(t.Context(), "k"); err == nil {
+		t.Error("a huge record is read")
+	}
+}
+
+func TestFilesLockWaits(t *testing.T) {
+	f := files(t)
+	unlock, err := f.Lock(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	defer cancel()
+	if _, err := f.Lock(ctx, "k"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	unlock()
+	unlock()
+	again, err := f.Lock(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+}
