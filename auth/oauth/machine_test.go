@@ -1,0 +1,280 @@
+package oauth
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// pemOf is a private key in PKCS #8.
+func pemOf(t *testing.T, key crypto.PrivateKey) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+func TestClientCredentials(t *testing.T) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ParseKey(pemOf(t, private), "ES256", "key-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		list  []string
+		who   Credentials
+		check func(t *testing.T, form url.Values)
+	}{
+		{"basic", []string{MethodBasic}, Credentials{ClientID: "robot", Secret: "s3cret"}, func(t *testing.T, form url.Values) {
+			equal(t, "Authorization", form.Get("_authorization"), "Basic "+base64.StdEncoding.EncodeToString([]byte("robot:s3cret")))
+		}},
+		{"post", []string{MethodPost}, Credentials{ClientID: "robot", Secret: "s3cret"}, func(t *testing.T, form url.Values) {
+			equal(t, "client", form.Get("client_id")+" "+form.Get("client_secret"), "robot s3cret")
+		}},
+		{"private_key_jwt", []string{MethodBasic, MethodPrivateKeyJWT}, Credentials{ClientID: "robot", Secret: "s3cret", Key: key}, func(t *testing.T, form url.Values) {
+			equal(t, "type", form.Get("client_assertion_type"), "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+			signed, err := jose.ParseSigned(form.Get("client_assertion"), []jose.SignatureAlgorithm{jose.ES256})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := signed.Verify(&private.PublicKey); err != nil || signed.Signatures[0].Header.KeyID != "key-1" {
+				t.Errorf("signature: %v, header %v", err, signed.Signatures[0].Header)
+			}
+			claims := claims(form.Get("client_assertion"))
+			for name, want := range map[string]any{"iss": "robot", "sub": "robot", "aud": "https://as.test"} {
+				equal(t, name, claims[name], want)
+			}
+			if claims["jti"] == "" || claims["exp"].(float64)-claims["iat"].(float64) > 300 {
+				t.Errorf("claims %v", claims)
+			}
+			if form.Has("client_id") || form.Has("client_secret") || form.Get("_authorization") != "" {
+				t.Errorf("more than one way to authenticate: %v", form)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t)
+			s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": c.list, "code_challenge_methods_supported": nil, "authorization_endpoint": nil}
+			s.as.noRefresh = true
+			s.rs.challenge = `Bearer scope="read", resource_metadata="https://mcp.test` + usualMetadata + `"`
+			s.opts.Flow, s.opts.Credentials = ClientCredentials{}, []Credentials{c.who}
+			a := s.authorizer()
+			must(t, a)
+			form := s.as.last(grantClient)
+			equal(t, "resource", form.Get("resource"), "https://mcp.test/mcp")
+			equal(t, "scope", form.Get("scope"), "read")
+			c.check(t, form)
+			s.clock.pass(time.Hour)
+			must(t, a)
+			equal(t, "tokens", s.as.count(grantClient), 2)
+			equal(t, "answers of 401", len(s.rs.requests), 3)
+			equal(t, "registrations", len(s.as.clients), 0)
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	big, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, private := range map[string]crypto.PrivateKey{"ES384": p384, "EdDSA": edwards, "RS256": big} {
+		key, err := ParseKey(pemOf(t, private), "", "")
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		equal(t, "algorithm", key.algorithm, want)
+		if _, err := key.assertion(time.Now(), "a", "b"); err != nil {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if key, err := NewKey(big, "PS256", ""); err != nil {
+		t.Errorf("%v, %v", key, err)
+	}
+	for name, open := range map[string]func() (*Key, error){
+		"no PEM":          func() (*Key, error) { return ParseKey([]byte("secret"), "", "") },
+		"a certificate":   func() (*Key, error) { return ParseKey([]byte("-----BEGIN X-----\nAAAA\n-----END X-----\n"), "", "") },
+		"wrong algorithm": func() (*Key, error) { return NewKey(big, "ES256", "") },
+		"a shared secret": func() (*Key, error) { return NewKey([]byte("secret-secret-secret-secret-secret"), "HS256", "") },
+		"nothing":         func() (*Key, error) { return NewKey(nil, "", "") },
+	} {
+		if _, err := open(); err == nil || strings.Contains(err.Error(), "secret-") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestWorkload holds that the identity of the platform is the grant, and that a refusal is final.
+func TestWorkload(t *testing.T) {
+	scene := func(t *testing.T) (*scene, *[]string) {
+		s := newScene(t)
+		var audiences []string
+		s.opts.Credentials = []Credentials{{ClientID: "workload", Method: MethodNone}}
+		s.opts.Flow = Workload{Assertion: func(_ context.Context, audience string) (string, error) {
+			audiences = append(audiences, audience)
+			return "the-platform-says-so", nil
+		}}
+		return s, &audiences
+	}
+	t.Run("good", func(t *testing.T) {
+		s, audiences := scene(t)
+		must(t, s.authorizer())
+		form := s.as.last(grantJWTBearer)
+		equal(t, "assertion", form.Get("assertion"), "the-platform-says-so")
+		equal(t, "client", form.Get("client_id"), "workload")
+		equal(t, "resource", form.Get("resource"), "https://mcp.test/mcp")
+		equal(t, "audience", strings.Join(*audiences, " "), "https://as.test")
+		if form.Has("client_secret") || form.Get("_authorization") != "" {
+			t.Errorf("form %v", form)
+		}
+	})
+	for _, code := range []string{"invalid_grant", "invalid_scope", "unauthorized_client"} {
+		t.Run(code, func(t *testing.T) {
+			s, _ := scene(t)
+			s.as.token = func(form url.Values, _ *http.Request) (int, map[string]any) {
+				return 400, map[string]any{"error": code, "error_description": "bad " + form.Get("assertion")}
+			}
+			a := s.authorizer()
+			err := fails(t, a, code, "bad [redacted]")
+			if strings.Contains(err.Error(), "platform-says") {
+				t.Errorf("%v shows the assertion", err)
+			}
+			fails(t, a, code)
+			equal(t, "token requests", len(s.as.forms), 1)
+		})
+	}
+	t.Run("no identity", func(t *testing.T) {
+		s, _ := scene(t)
+		s.opts.Flow = Workload{Assertion: func(context.Context, string) (string, error) { return "", errors.New("not in a cluster") }}
+		fails(t, s.authorizer(), "not in a cluster")
+	})
+}
+
+// TestEnterprise holds the two steps of enterprise-managed authorization.
+func TestEnterprise(t *testing.T) {
+	scene := func(t *testing.T) (*scene, *authServer) {
+		s := newScene(t)
+		idp := newAuthServer("https://idp.test")
+		idp.at = []string{"/.well-known/openid-configuration"}
+		idp.metadata = map[string]any{"code_challenge_methods_supported": nil, "token_endpoint_auth_methods_supported": nil}
+		idp.token = func(form url.Values, _ *http.Request) (int, map[string]any) {
+			return 200, map[string]any{"access_token": "the-id-jag", "issued_token_type": typeIDJAG, "token_type": "N_A"}
+		}
+		s.hosts["idp.test"] = idp
+		s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{MethodBasic}}
+		s.rs.challenge = `Bearer scope="read", resource_metadata="https://mcp.test` + usualMetadata + `"`
+		s.opts.Credentials = []Credentials{{ClientID: "app", Secret: "app-secret"}}
+		s.opts.Flow = Enterprise{Provider: "https://idp.test", Client: Credentials{ClientID: "app-at-idp"},
+			Identity: func(context.Context) (string, error) { return "the-id-token", nil }}
+		return s, idp
+	}
+	t.Run("good", func(t *testing.T) {
+		s, idp := scene(t)
+		must(t, s.authorizer())
+		asked := idp.last(grantExchange)
+		for name, want := range map[string]string{"requested_token_type": typeIDJAG, "subject_token": "the-id-token", "subject_token_type": IdentityIDToken,
+			"audience": "https://as.test", "resource": "https://mcp.test/mcp", "scope": "read", "client_id": "app-at-idp"} {
+			equal(t, name, asked.Get(name), want)
+		}
+		form := s.as.last(grantJWTBearer)
+		equal(t, "assertion", form.Get("assertion"), "the-id-jag")
+		equal(t, "Authorization", form.Get("_authorization"), "Basic "+base64.StdEncoding.EncodeToString([]byte("app:app-secret")))
+	})
+	t.Run("endpoint given", func(t *testing.T) {
+		s, idp := scene(t)
+		flow := s.opts.Flow.(Enterprise)
+		flow.Provider, flow.TokenEndpoint, flow.IdentityType = "", "https://idp.test/token", IdentitySAML2
+		flow.Client.Secret = "idp-secret"
+		s.opts.Flow = flow
+		must(t, s.authorizer())
+		equal(t, "kind", idp.last(grantExchange).Get("subject_token_type"), IdentitySAML2)
+		equal(t, "requests for metadata", s.requests("idp.test/.well-known"), 0)
+		if !strings.HasPrefix(idp.last(grantExchange).Get("_authorization"), "Basic ") {
+			t.Error("the provider was shown no secret")
+		}
+	})
+	t.Run("refused by the provider", func(t *testing.T) {
+		s, idp := scene(t)
+		idp.token = func(form url.Values, _ *http.Request) (int, map[string]any) {
+			return 400, map[string]any{"error": "invalid_grant", "error_description": "no " + form.Get("subject_token")}
+		}
+		err := fails(t, s.authorizer(), "identity provider", "invalid_grant")
+		if strings.Contains(err.Error(), "the-id-token") {
+			t.Errorf("%v shows the identity", err)
+		}
+		equal(t, "requests to the authorization server", len(s.as.forms), 0)
+	})
+	t.Run("another kind of token", func(t *testing.T) {
+		s, idp := scene(t)
+		idp.token = func(url.Values, *http.Request) (int, map[string]any) {
+			return 200, map[string]any{"access_token": "x", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
+		}
+		fails(t, s.authorizer(), "not an ID-JAG")
+	})
+}
+
+// TestAnswersOfTokenEndpoints holds what is made of odd answers, and that none of them shows a secret.
+func TestAnswersOfTokenEndpoints(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		body   map[string]any
+		want   string // in the error; "" for none
+	}{
+		{"expiry as a string", 200, map[string]any{"access_token": "good", "token_type": "bearer", "expires_in": "3600"}, ""},
+		{"no expiry, no type", 200, map[string]any{"access_token": "good"}, ""},
+		{"an error with 200", 200, map[string]any{"error": "invalid_grant"}, "invalid_grant"},
+		{"no token", 200, map[string]any{"token_type": "Bearer"}, "no access token"},
+		{"another type", 200, map[string]any{"access_token": "good", "token_type": "mac"}, `type "mac"`},
+		{"a bound token unasked", 200, map[string]any{"access_token": "good", "token_type": "DPoP"}, `type "DPoP"`},
+		{"a token with a line break", 200, map[string]any{"access_token": "a\r\nb"}, "no header can carry"},
+		{"a token of a wrong type", 200, map[string]any{"access_token": 17}, "wrong type"},
+		{"a redirect", 302, map[string]any{}, "302"},
+		{"no JSON", 400, nil, "400"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t)
+			s.opts.Credentials, s.opts.Flow = []Credentials{{ClientID: "robot", Secret: "s3cret"}}, ClientCredentials{}
+			s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": nil}
+			s.as.tokens["good"] = ""
+			s.as.token = func(url.Values, *http.Request) (int, map[string]any) { return c.status, c.body }
+			a := s.authorizer()
+			if c.want == "" {
+				must(t, a)
+				return
+			}
+			if err := fails(t, a, c.want); strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%v shows a secret", err)
+			}
+		})
+	}
+}
