@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 
 var children = map[string]func(){
 	"modern": func() { child(modern(nil)) },
+	"once":   once, "mortal": mortal, "short": short,
 	"silent": func() { child(script{"initialize": initialized("2025-11-25")}) },
 	"dies": func() { // on anything but initialize, as some servers do
 		child(script{
