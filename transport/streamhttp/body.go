@@ -13,26 +13,22 @@ import (
 )
 
 // Bodies reads the JSON bodies of POSTs within limits, and answers itself what it does not take. It may be used
-// concurrently, and not be copied.
+// concurrently.
 type Bodies struct {
 	Max     int64         // bytes of one body; negative means no bound
 	Timeout time.Duration // for reading one body; not positive means no limit
 	OnError func(error)   // faults of which the client is not told; must not be nil
-
-	clocks clocks
 }
 
 // Read returns the body of a POST; the frame is the caller's own. ok is false when it has been refused and answered, with
 // a JSON-RPC error: 415 for another type or any content coding, 413 over the limit (before it is read, where the length
 // is declared), 408 for one that is too slow, 400 for one that breaks off.
 func (b *Bodies) Read(w http.ResponseWriter, r *http.Request) (frame []byte, ok bool) {
-	body := b.begin(w, r)
-	defer body.end()
-	body.lift = true
+	limited := b.Limit(w, r)
 	if !b.checkType(w, r) {
 		return nil, false
 	}
-	return b.take(w, r, &body)
+	return b.take(w, r, limited)
 }
 
 // mediaTypes checks what can be seen before the body is read, and returns how the answer may be given.
@@ -69,24 +65,25 @@ func (b *Bodies) checkType(w http.ResponseWriter, r *http.Request) bool {
 
 var errTooLarge = errors.New("the body is over the limit")
 
-// Limit sets the time by which the body of a request must have come. A handler calls it for requests that it may refuse
-// unread, whose body net/http takes in before it answers. Read lifts it.
-func (b *Bodies) Limit(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 && b.Timeout > 0 {
-		_ = readBy(w, time.Now().Add(b.Timeout)) // or it has no deadlines
-	}
+// Limit sets the time by which the body of a request must have come, and tells whether one is set. A handler calls it
+// first of all: it holds for requests that are refused unread, too, whose body net/http takes in before it answers.
+func (b *Bodies) Limit(w http.ResponseWriter, r *http.Request) bool {
+	return r.ContentLength != 0 && b.Timeout > 0 && readBy(w, time.Now().Add(b.Timeout)) == nil // or it has no deadlines
 }
 
-// take reads the whole body within the limits, or answers why not.
-func (b *Bodies) take(w http.ResponseWriter, r *http.Request, body *reading) ([]byte, bool) {
+// take reads the whole body within the limits, or answers why not. limited says that Limit has set a time, which is lifted
+// with the end of the body and left as it is otherwise.
+func (b *Bodies) take(w http.ResponseWriter, r *http.Request, limited bool) ([]byte, bool) {
 	limit := b.Max
 	if limit > 0 && r.ContentLength > limit {
 		b.tooLarge(w)
 		return nil, false
 	}
 	frame, err := readFrame(r.Body, r.ContentLength, limit)
-	if err == nil {
-		body.done()
+	if limited && err == nil {
+		if err := readBy(w, time.Time{}); err != nil { // the wait for a lost connection must not end with it
+			b.OnError(err)
+		}
 	}
 	var timeout net.Error
 	switch {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -31,9 +30,8 @@ type Handler struct {
 	sessions  sessions
 	streams   streams
 	bodies    Bodies
-	layered   atomic.Bool // a layer around has called Admit
-	shared    *replicas   // nil where the sessions are those of this handler alone
-	sessioned bool        // asked for with every request, so it is found out once
+	shared    *replicas // nil where the sessions are those of this handler alone
+	sessioned bool      // asked for with every request, so it is found out once
 	alarms    alarms
 	closed    chan struct{}
 	once      sync.Once
@@ -86,10 +84,9 @@ func (h *Handler) sessionful() bool { return h.sessioned }
 
 // ServeHTTP answers one request, whatever its path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body := h.limit(w, r)
-	defer body.end()
+	limited, ok := h.admit(w, r)
 	switch {
-	case !h.admit(w, r):
+	case !ok:
 		return
 	case h.guard.IsPreflight(r):
 		Preflight(w, r, h.methods)
@@ -102,7 +99,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, &body)
+		h.post(w, r, limited)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:
@@ -115,36 +112,24 @@ func stopping() *mcp.Error { return mcp.Errorf(mcp.CodeInternal, "the server is 
 
 // Admit checks method, Host and Origin for a layer around the handler, so that they come before its own checks.
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
-	h.layered.Store(true)
-	h.bodies.Limit(w, r)
-	return h.admit(w, r)
+	_, ok := h.admit(w, r)
+	return ok
 }
 
-// limit bounds the time for the body of a request; end must be called on what it returns. It holds for requests that are
-// refused unread, too. That of a GET may become a stream of its own, which has no body to wait for.
-func (h *Handler) limit(w http.ResponseWriter, r *http.Request) reading {
-	if r.Method != http.MethodPost {
-		h.bodies.Limit(w, r)
-		return reading{}
-	}
-	body := h.bodies.begin(w, r)
-	body.lift = h.layered.Load()
-	return body
-}
-
-// admit checks what can be seen of a request at once, or answers why it is refused.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request) bool {
+// admit checks what can be seen of a request at once, or answers why it is refused. limited is as in Bodies.take.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (limited, ok bool) {
 	h.guard.Share(w, r)
+	limited = h.bodies.Limit(w, r)
 	if !slices.Contains(h.methods, r.Method) && !h.guard.IsPreflight(r) {
 		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
 		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
-		return false
+		return limited, false
 	}
 	if err := h.guard.Check(r); err != nil {
 		plain(w, http.StatusForbidden, err.Error())
-		return false
+		return limited, false
 	}
-	return true
+	return limited, true
 }
 
 // valid checks what the user has added.

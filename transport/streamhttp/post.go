@@ -13,13 +13,13 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// post takes one message or one array of them.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, body *reading) {
+// post takes one message or one array of them; limited as in Bodies.take.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, limited bool) {
 	takes, ok := h.mediaTypes(w, r)
 	if !ok {
 		return
 	}
-	frame, ok := h.bodies.take(w, r, body)
+	frame, ok := h.bodies.take(w, r, limited)
 	if !ok {
 		return
 	}
