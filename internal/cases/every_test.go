@@ -1,0 +1,58 @@
+package cases
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// about lists the cases that concern a server over HTTP: its wire, its sessions and streams, what it leaves behind and whom
+// it lets in. Of cases that concern other parts too it is the server's half that is meant.
+var about = map[string][]string{
+	"eras":     {"001", "002", "006", "008", "010", "016"},
+	"sessions": {"019", "021", "022", "027", "028", "029", "089", "098", "111"},
+	"streams":  {"015", "018", "031", "032", "034", "035", "037", "058", "061"},
+	"wire":     {"047", "051", "052", "054", "055", "062"},
+	"lists":    {"073", "077", "079", "106"},
+	"end":      {"038", "109"},
+}
+
+var caseTest = regexp.MustCompile(`(?m)^func TestC([0-9]{3})[A-Z]\w*\(t \*testing\.T\)`)
+
+// Each case has a test, wherever in the tree it lies.
+func TestEveryCase(t *testing.T) {
+	held := map[string][]string{}
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range caseTest.FindAllSubmatch(text, -1) {
+			held[string(found[1])] = append(held[string(found[1])], path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subject, numbers := range about {
+		for _, number := range numbers {
+			if len(held[number]) == 0 {
+				t.Errorf("no test is named for case %s (%s): a test function TestC%s... is missing", number, subject, number)
+			}
+		}
+	}
+}
