@@ -17,10 +17,14 @@ var ErrUnauthorized = errors.New("the server wants authorization")
 type AuthError struct {
 	Status    int    // 401 or 403
 	Challenge string // the header WWW-Authenticate, as it came; may be empty
+	Static    bool   // the request carried the Authorization header of Options.Headers
 }
 
 // Error implements error. The challenge may be long and is left out.
 func (e *AuthError) Error() string {
+	if e.Static {
+		return fmt.Sprintf("HTTP status %d: the server refuses the Authorization header of Options.Headers", e.Status)
+	}
 	return fmt.Sprintf("HTTP status %d: %s; send credentials it accepts, for example by Options.Headers", e.Status, ErrUnauthorized)
 }
 
@@ -33,7 +37,7 @@ func authError(err error) error {
 	if !errors.As(err, &status) || !status.Refused() {
 		return nil
 	}
-	auth := &AuthError{Status: status.Status}
+	auth := &AuthError{Status: status.Status, Static: status.Authorized}
 	if status.Header != nil {
 		auth.Challenge = status.Header("WWW-Authenticate")
 	}

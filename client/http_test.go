@@ -144,8 +144,12 @@ func TestHTTPAuthChallenge(t *testing.T) {
 	}})
 	_, err := client.DialHTTP(t.Context(), s.URL, client.Options{})
 	var auth *client.AuthError
-	if !errors.As(err, &auth) || auth.Status != 401 || auth.Challenge != `Bearer resource_metadata="https://x"` {
+	if !errors.As(err, &auth) || auth.Status != 401 || auth.Challenge != `Bearer resource_metadata="https://x"` || auth.Static {
 		t.Errorf("got %v", err)
+	}
+	_, err = client.DialHTTP(t.Context(), s.URL, client.Options{Headers: http.Header{"Authorization": {"Bearer mine"}}})
+	if !errors.As(err, &auth) || !auth.Static || !strings.Contains(err.Error(), "refuses the Authorization header") {
+		t.Errorf("with a header of the user's own: got %v", err)
 	}
 }
 
@@ -316,24 +320,6 @@ func TestHTTPChanges(t *testing.T) {
 	<-closed
 	if strings.Contains(s.sent(), "cancelled") {
 		t.Errorf("a stream of this era is cancelled by closing it, but sent were %s", s.sent())
-	}
-}
-
-// A connection that fails gives back the session it was given, and leaves nothing behind.
-func TestHTTPFailedOpeningLeavesNothing(t *testing.T) {
-	noLeak(t)
-	s := serve(t, reactions{"initialize": func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
-		w.Header().Set("Mcp-Session-Id", "s-1")
-		answer(200, jsonType, strings.Replace(initializOK, "2025-06-18", "1999-01-01", 1))(w, r, m)
-	}})
-	for range 20 {
-		_, err := client.DialHTTP(t.Context(), s.URL, client.Options{Mode: client.Legacy})
-		if !errors.Is(err, mcp.CodeNegotiationFailed) {
-			t.Fatalf("got %v", err)
-		}
-	}
-	if n := strings.Count(s.sent(), "DELETE"); n != 20 {
-		t.Errorf("%d sessions of 20 were given back", n)
 	}
 }
 

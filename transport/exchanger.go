@@ -47,6 +47,9 @@ type StatusError struct {
 
 	// SessionGone says that the request named a session and the server does not know it: it has not begun the request.
 	SessionGone bool
+
+	// Authorized says that the request carried an Authorization header of the user's own.
+	Authorized bool
 }
 
 func (e *StatusError) Error() string {

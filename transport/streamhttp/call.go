@@ -125,7 +125,8 @@ func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []b
 	if err != nil && ctx.Err() != nil {
 		return c.explain(ctx, err)
 	}
-	out := &transport.StatusError{Status: resp.StatusCode, Header: resp.Header.Get, Body: body[:min(len(body), shown)]}
+	out := &transport.StatusError{Status: resp.StatusCode, Header: resp.Header.Get, Body: body[:min(len(body), shown)],
+		Authorized: c.base.Get("Authorization") != ""}
 	out.SessionGone = resp.StatusCode == http.StatusNotFound && session != ""
 	m, err := jsonrpc.Decode(body, lift)
 	if err != nil || m.Kind() != jsonrpc.KindError {
