@@ -226,7 +226,11 @@ func (c *Client) answers(method string, params json.RawMessage) bool {
 // wantsVisit tells whether a server of 2025-11-25 refuses a call until the user has visited pages, and there is a handler
 // for that. Spec 2025-11-25, client/elicitation, "URL Mode With Elicitation Required Error".
 func (c *Client) wantsVisit(o *era.Outcome) bool {
-	return o.Err != nil && o.Err.Remote && o.Err.Code == mcp.CodeURLElicitationRequired && c.opts.ElicitURL != nil && c.traits().URLElicitation
+	if o.Err == nil || !o.Err.Remote || o.Err.Code != mcp.CodeURLElicitationRequired || c.opts.ElicitURL == nil || !c.traits().URLElicitation {
+		return false
+	}
+	pages, _ := o.Err.URLElicitationData()
+	return len(pages) > 0
 }
 
 // visit offers the pages of a refusal one after the other. When it succeeds, the call may be repeated, once.
