@@ -106,6 +106,7 @@ func TestRowsOfArrays(t *testing.T) {
 	}
 	batching, last := in("2025-03-26"), in("2025-11-25")
 	many := strings.TrimSuffix(strings.Repeat(ping+",", batchLimit+1), ",")
+	const nobody = sessionHeader + ": nope"
 	w.answers(t, []refusalRow{
 		{"empty", posted(`[]`), shape},
 		{"empty, in a session that has arrays", posted(`[]`, batching), shape},
@@ -124,7 +125,12 @@ func TestRowsOfArrays(t *testing.T) {
 		{"of notifications alone", posted(`[`+notice+`]`, batching), wanted{status: 202}},
 		{"in a session of 2025-06-18", posted(`[`+ping+`]`, in("2025-06-18")), shape},
 		{"in a session of 2025-11-25", posted(`[`+ping+`]`, last), shape},
-		{"in an unknown session", posted(`[`+ping+`]`, sessionHeader+": nope"), wanted{status: 404, code: -32600}},
+		{"in an unknown session", posted(`[`+ping+`]`, nobody), wanted{status: 404, code: -32600, text: "no such session"}},
+		{"cut off, in an unknown session", posted(`[`+ping, nobody), wanted{status: 400, code: -32700}},
+		{"empty, in an unknown session", posted(`[]`, nobody), shape},
+		{"with a number, in an unknown session", posted(`[1]`, nobody), shape},
+		{"with a claim, in an unknown session", posted(`[`+claimed.body+`]`, append(claimed.head, nobody)...), shape},
+		{"of a revision without arrays, in an unknown session", posted(`[`+ping+`]`, nobody, "MCP-Protocol-Version: 2025-11-25"), shape},
 		{"under another header than the session's", posted(`[`+ping+`]`, batching, "MCP-Protocol-Version: 2025-06-18"), shape},
 		{"without session", posted(`[` + ping + `]`), shape},
 		{"without session, under 2025-06-18", posted(`[`+ping+`]`, "MCP-Protocol-Version: 2025-06-18"), shape},

@@ -62,9 +62,7 @@ func (x *element) Reachable(ctx context.Context) bool {
 func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte, takes form) {
 	from := &origin{principal: h.opts.Principal(r)}
 	from.request.Store(r)
-	if !h.findSession(w, r, from) {
-		return
-	}
+	missing := h.seekSession(w, r, from)
 	var settled era.Codec
 	if from.session != nil {
 		settled = from.session.codec
@@ -73,6 +71,9 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 	switch {
 	case route.Refusal != nil:
 		refuse(w, status(nil, route.Refusal.Row, int64(route.Refusal.Err.Code)), jsonrpc.ID{}, route.Refusal.Err)
+		return
+	case missing != nil: // after JSON and shape, as with a single message
+		missing()
 		return
 	case from.session == nil && h.sessionful():
 		h.noSession(w, jsonrpc.ID{})

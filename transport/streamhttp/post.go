@@ -85,23 +85,31 @@ func (h *Handler) noSession(w http.ResponseWriter, id jsonrpc.ID) {
 
 // findSession looks up the session that a legacy message names, or answers 404. No id is no fault here.
 func (h *Handler) findSession(w http.ResponseWriter, r *http.Request, o *origin) bool {
+	missing := h.seekSession(w, r, o)
+	if missing != nil {
+		missing()
+	}
+	return missing == nil
+}
+
+// seekSession is findSession for who has something else to say first: what it returns answers that there is no such
+// session, and is nil where there is one or none is named.
+func (h *Handler) seekSession(w http.ResponseWriter, r *http.Request, o *origin) (missing func()) {
 	id, named := o.Header(headerSession)
 	if !named || id == "" || !h.sessionful() {
-		return true
+		return nil
 	}
 	if h.shared != nil {
 		var err error
 		if o.session, err = h.shared.find(r.Context(), id, o.principal); err != nil {
-			h.refuseSession(w, jsonrpc.ID{}, err)
-			return false
+			return func() { h.refuseSession(w, jsonrpc.ID{}, err) }
 		}
 	} else if o.session = h.sessions.find(id, o.principal); o.session == nil {
-		unknownSession(w)
-		return false
+		return func() { unknownSession(w) }
 	}
 	o.session.touch()
 	w.Header()[headerSession] = o.session.header[:]
-	return true
+	return nil
 }
 
 func unknownSession(w http.ResponseWriter) {
