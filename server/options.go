@@ -93,6 +93,10 @@ type Options struct {
 	// takes the time that StateLife leaves it. Zero means 10 min; negative means no bound.
 	AskTimeout time.Duration
 
+	// AskGrace bounds how long such a question stays open while the client has no stream open over Streamable HTTP: it has
+	// probably gone. Zero means 1 min; negative means that AskTimeout alone counts.
+	AskGrace time.Duration
+
 	// MaxRounds bounds how often one call may ask. Zero means 10; negative means as often as can be counted, 65,535 times.
 	MaxRounds int
 
@@ -117,6 +121,12 @@ type Options struct {
 	// Consume makes each state good for one retry: it remembers those that have been used. Replicas share one. Nil means
 	// that a state may be sent again, and its call then runs again, until StateLife is over.
 	Consume Consumer
+
+	// Bus carries word between replicas: servers of one name behind one address, each in a process of its own. What changes
+	// on one (ResourceUpdated, Changed, what is registered and removed once there is a handler) is announced to the clients of
+	// all: to subscriptions, legacy sessions and pipes. HTTPOptions.Sessions needs it too. A server that has a bus must be shut down in the end;
+	// Shutdown does not close the bus. Where others can write to it, give state.Sign's. Nil means that there are no others.
+	Bus state.Bus
 
 	// HTTP configures Handler and Middleware.
 	HTTP HTTPOptions
@@ -148,6 +158,12 @@ type HTTPOptions struct {
 
 	// JSONOnly never answers with an event stream. Progress and logs are dropped then.
 	JSONOnly bool
+
+	// Sessions keeps the records of legacy sessions where every replica finds them, so that each serves any session, wherever
+	// it was opened. It needs Options.Bus, and unless NoResume is set EventLog, shared by the same replicas. The idle limit
+	// of the store ends a session; give IdleTimeout the same. Nil means that the sessions are those of each handler alone. A
+	// store that is given is not closed by the server.
+	Sessions state.SessionStore
 
 	// EventLog keeps the newest events of the streams of legacy sessions, so that a client whose connection was cut goes on
 	// after the last event it has seen. Nil means a log in memory, of each session 1,000 events or 4 MiB and 256 MiB of all

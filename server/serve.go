@@ -17,6 +17,8 @@ import (
 func (s *Server) Handler() http.Handler {
 	o := s.opts.HTTP.binding()
 	o.MaxBatch, o.OnError = s.opts.MaxBatch, s.report
+	o.Bus, o.Topic = s.opts.Bus, s.topic()
+	s.engine.Begin()
 	h := streamhttp.New(s.engine, s.set, o)
 	s.mu.Lock()
 	s.handlers = append(s.handlers, h)
@@ -31,7 +33,7 @@ func (o HTTPOptions) binding() streamhttp.Options {
 		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
 		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
 		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout, NoHijack: o.NoHijack,
-		EventLog: o.EventLog, NoResume: o.NoResume,
+		EventLog: o.EventLog, NoResume: o.NoResume, Sessions: o.Sessions,
 	}
 }
 
@@ -60,5 +62,6 @@ func (s *Server) RunStdio(ctx context.Context) error {
 // Serve serves one connection, both eras on it, until it ends or ctx does, and closes it. It returns nil when the other
 // side has closed or Shutdown has ended it, and the context's error when that has ended.
 func (s *Server) Serve(ctx context.Context, conn transport.Conn) error {
+	s.engine.Begin()
 	return pipe.Serve(ctx, conn, s.engine, s.set, pipe.Options{MaxBatch: s.opts.MaxBatch, OnError: s.report})
 }

@@ -17,7 +17,7 @@ func TestHTTPOptionsArrive(t *testing.T) {
 		SecurityValidator: func(*http.Request) error { return nil }, Principal: func(*http.Request) *mcp.Principal { return nil },
 		Sessionless: true, JSONOnly: true, MaxBodyBytes: 1, UpgradeAfter: time.Second, KeepAlive: time.Second,
 		IdleTimeout: time.Second, MaxSessions: 1, MaxStreams: 1, BodyTimeout: time.Second, WriteTimeout: time.Second, NoHijack: true,
-		EventLog: state.NewMemoryLog(state.LogLimits{}), NoResume: true,
+		EventLog: state.NewMemoryLog(state.LogLimits{}), NoResume: true, Sessions: state.NewMemorySessions(state.SessionLimits{}),
 	}
 	from, to := reflect.ValueOf(all), reflect.ValueOf(all.binding())
 	for i := range from.NumField() {

@@ -29,6 +29,8 @@ type Server struct {
 
 	completers sync.Map // completerKey -> Completer
 
+	relay *relay // nil without a bus
+
 	mu       sync.Mutex
 	vendors  atomic.Pointer[map[string]RawHandler]
 	handlers []closer
@@ -40,8 +42,8 @@ type closer interface {
 	Shutdown(context.Context) error
 }
 
-// New builds a server. It panics when info has no name, when a version is unknown, or when an extension, the cache hint or a
-// state key is malformed: things only a programmer can cause.
+// New builds a server. It panics when info has no name, when a version is unknown, when an extension, the cache hint or a state
+// key is malformed, or when sessions are to be shared without what that takes: things only a programmer can cause.
 func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
@@ -50,6 +52,9 @@ func New(info mcp.Implementation, opts Options) *Server {
 	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, limits)}
 	if err := opts.Cache.Check(); err != nil {
 		panic("server: the cache hint of the options: " + err.Error())
+	}
+	if h := opts.HTTP; h.Sessions != nil && (opts.Bus == nil || h.EventLog == nil && !h.NoResume) {
+		panic("server: HTTPOptions.Sessions needs Options.Bus beside it, and HTTPOptions.EventLog unless NoResume is set")
 	}
 	set, err := negotiate.New(era.Config{
 		Side: era.ServerSide, Extensions: opts.Extensions, Vendor: s.servesVendor, Info: info, Served: opts.Versions,
@@ -66,9 +71,10 @@ func New(info mcp.Implementation, opts Options) *Server {
 	s.around = s.chain(opts.Middleware)
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
 		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
-		AskTimeout: opts.AskTimeout, IDPrefix: requestPrefix(), OnError: s.report,
-		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed),
+		AskTimeout: opts.AskTimeout, AskGrace: opts.AskGrace, IDPrefix: requestPrefix(), OnError: s.report,
+		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed), Tell: s.teller(),
 	})
+	s.startRelay()
 	return s
 }
 
@@ -123,6 +129,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, h := range handlers {
 		err = errors.Join(err, h.Shutdown(ctx))
 	}
+	s.relay.stop()
 	return err
 }
 

@@ -29,6 +29,7 @@ type SSEOptions struct {
 // a handler with streams of its own. Its Close or Shutdown ends those, and Server.Shutdown ends all.
 func (s *Server) SSEHandler() *httpsse.Handler {
 	o, own := s.opts.HTTP, s.opts.SSE
+	s.engine.Begin()
 	h := httpsse.New(s.engine, s.set, httpsse.Options{
 		Path: own.Path, MessagePath: own.MessagePath, Prefix: own.Prefix, Connected: own.Connected,
 		AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins, SecurityValidator: o.SecurityValidator,

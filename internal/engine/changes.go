@@ -122,21 +122,25 @@ const debounce = 20 * time.Millisecond
 
 // Announce tells every listener that wants to know of a change: listens that asked for it, and on the legacy era every
 // peer (for a resource: those that subscribed to it). List changes gather for a moment first; with nobody there they are
-// forgotten, since whoever comes later sees the new list anyway. Where Options.Tell is set other processes hear of it too.
-// It does not wait.
+// forgotten, since whoever comes later sees the new list anyway. After Begin other processes hear of it too. It does not
+// wait.
 func (e *Engine) Announce(c Change, uri string) {
 	if c == ResourceUpdated {
 		e.spread(c, uri)
 		e.tell(c, uri)
 		return
 	}
-	if e.opts.Tell == nil && e.Listens() == 0 && len(e.Peers()) == 0 {
+	tells := e.tells.Load()
+	if !tells && e.Listens() == 0 && len(e.Peers()) == 0 {
 		return
 	}
 	h := &e.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.gathering |= c
+	if tells {
+		h.telling |= c
+	}
 	if h.timer == nil {
 		h.timer = time.AfterFunc(debounce, e.announceGathered) // stopped by endAll
 	}
@@ -146,12 +150,14 @@ func (e *Engine) Announce(c Change, uri string) {
 func (e *Engine) announceGathered() {
 	h := &e.hub
 	h.mu.Lock()
-	all := h.gathering
-	h.gathering, h.timer = 0, nil
+	all, told := h.gathering, h.telling
+	h.gathering, h.telling, h.timer = 0, 0, nil
 	h.mu.Unlock()
 	for _, c := range listChanges {
 		if all&c != 0 {
 			e.spread(c, "")
+		}
+		if told&c != 0 {
 			e.tell(c, "")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -40,7 +41,8 @@ type Options struct {
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
 
 	// Tell tells other processes of a change made in this one: the method of the notification, and the URI of a resource
-	// that was updated. What they tell goes to Engine.Hear. Changes are told one at a time. Nil means that there are none.
+	// that was updated. What they tell goes to Engine.Hear. Changes are told one at a time, from Engine.Begin on.
+	// Nil means that there are none.
 	Tell func(ctx context.Context, method, uri string) error
 }
 
@@ -75,7 +77,8 @@ type Engine struct {
 	handler Handler
 	hub     hub
 	gates   gates
-	telling mailbox // changes on their way to other processes
+	telling mailbox     // changes on their way to other processes
+	tells   atomic.Bool // what changes is told to them
 
 	mu     sync.Mutex
 	peers  map[*Peer]struct{}

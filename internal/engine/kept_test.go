@@ -205,6 +205,8 @@ func TestChangesOfOtherProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close(nil)
+		e.Announce(engine.PromptsChanged, "")
+		e.Begin()
 		e.Announce(engine.ToolsChanged, "")
 		e.Announce(engine.ToolsChanged, "")
 		time.Sleep(time.Second)
@@ -219,7 +221,7 @@ func TestChangesOfOtherProcesses(t *testing.T) {
 		if want := []string{"notifications/tools/list_changed ", "notifications/resources/updated b"}; !slices.Equal(told, want) {
 			t.Errorf("told %q", told)
 		}
-		if len(out.log) != 6 { // of the second Announce, of Hear, and of HearAll three lists and one resource
+		if len(out.log) != 7 { // of Announce two, of Hear one, and of HearAll three lists and one resource
 			t.Errorf("heard %q", out.log)
 		}
 	})

@@ -19,8 +19,9 @@ type hub struct {
 
 	mu        sync.Mutex
 	listens   map[*listen]struct{}
-	over      bool // no listen is taken any more
-	gathering Change
+	over      bool   // no listen is taken any more
+	gathering Change // for listeners here
+	telling   Change // the part of it that other processes are told of
 	timer     *time.Timer
 }
 

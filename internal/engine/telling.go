@@ -27,9 +27,13 @@ func (e *Engine) newTelling() {
 	}
 }
 
+// Begin says that clients may come from now on: what is registered before is no change that other processes hear of, or
+// each start of one would be announced to the clients of all. It may be called again.
+func (e *Engine) Begin() { e.tells.Store(e.opts.Tell != nil) }
+
 // tell tells other processes of a change made here.
 func (e *Engine) tell(c Change, uri string) {
-	if e.opts.Tell != nil {
+	if e.tells.Load() {
 		e.telling.put(c, uri)
 	}
 }

@@ -164,17 +164,18 @@ func (r *replicas) idle() time.Duration {
 // here too, and when it is used elsewhere alone this handler lets it go.
 func (h *sharedSession) watch() {
 	s := h.s
-	unused := time.Since(h.r.h.sessions.epoch) - time.Duration(s.used.Load())
+	now := time.Since(h.r.h.sessions.epoch)
+	used := time.Duration(s.used.Load())
 	ctx, cancel := bounded(h.r.ctx)
 	defer cancel()
 	var err error
 	switch {
-	case s.busy() || unused < h.r.tick():
-		h.touched.Store(int64(time.Since(h.r.h.sessions.epoch)))
+	case s.busy() || used > time.Duration(h.touched.Load()): // since the store was told last
+		h.touched.Store(int64(now))
 		if err = h.r.store.Touch(ctx, s.id()); errors.Is(err, state.ErrNotFound) {
 			h.r.ended(s)
 		}
-	case unused >= h.r.idle():
+	case now-used >= h.r.idle():
 		var rec state.Session
 		if rec, err = h.look(ctx); err == nil && rec.Owner != h.r.name {
 			s.finish(errIdle, false)
