@@ -166,11 +166,11 @@ func clean(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// redact takes what was sent in confidence out of a text that a peer may have echoed.
+// redact takes what was sent in confidence out of a text that a peer may have echoed, as it is or as part of a form.
 func redact(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "[redacted]")
+			text = strings.NewReplacer(secret, "[redacted]", url.QueryEscape(secret), "[redacted]").Replace(text)
 		}
 	}
 	return text
