@@ -16,7 +16,7 @@ func TestModernAllocations(t *testing.T) {
 	w := newHandler(t, Options{})
 	defer w.handler.Close()
 	body, headers := modern("tools/list", "", "")
-	if perCall := w.allocations(t, body, headers); perCall > 9 { // two of them are the desk's
+	if perCall := w.allocations(t, body, headers); perCall > 8 { // two of them are the desk's
 		t.Errorf("%v allocations a call", perCall)
 	}
 }
@@ -26,7 +26,7 @@ func TestSessionAllocations(t *testing.T) {
 	w := newHandler(t, Options{})
 	defer w.handler.Close()
 	session := [2]string{"Mcp-Session-Id", w.record("POST", initialize).Header().Get("Mcp-Session-Id")}
-	if perCall := w.allocations(t, legacyList, [][2]string{session}); perCall > 13 {
+	if perCall := w.allocations(t, legacyList, [][2]string{session}); perCall > 12 {
 		t.Errorf("%v allocations a call", perCall)
 	}
 	if n := w.handler.ownLog.Len(); n != 0 {
