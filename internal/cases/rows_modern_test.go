@@ -178,3 +178,57 @@ func TestRowsOfHandlerErrors(t *testing.T) {
 		{"a plain error of a tool", modernAsk("tools/call", "fail", `"name":"fail","arguments":{},`), wanted{status: 200, text: `"isError":true`}},
 	})
 }
+
+// TestRowsAfterTheStream holds that an error which comes when the answer has become a stream rides on it, with the 200 that
+// has been sent.
+func TestRowsAfterTheStream(t *testing.T) {
+	w := library(t, server.Options{})
+	for _, code := range []int64{-32021, -32601, -32602} {
+		call := modernAsk("tools/call", "fail", fmt.Sprintf(`"name":"fail","arguments":{"code":%d,"after":true},`, code)).
+			withMeta(version, "{}", `"progressToken":"p"`)
+		a := w.do(t, call)
+		events := strings.Split(strings.TrimSpace(a.body), "\n\n")
+		if a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" || a.header.Get("X-Accel-Buffering") != "no" || len(events) != 2 {
+			t.Fatalf("%s %v", a, a.header)
+		}
+		for _, event := range events {
+			if strings.Contains(event, "id:") || strings.Contains(event, "retry:") {
+				t.Errorf("a modern stream cannot be gone on with: %s", event)
+			}
+		}
+		_, data, _ := strings.Cut(events[1], "data: ")
+		wanted{code: code, id: "7", text: "the handler says so"}.in(t, data)
+	}
+}
+
+// TestRowsNameSessions holds that every answer within a session names it, refusals too, and that no modern one names any.
+func TestRowsNameSessions(t *testing.T) {
+	w := library(t, server.Options{})
+	id := w.sessionOf(t, "2025-11-25")
+	session := sessionHeader + ": " + id
+	for name, a := range map[string]ask{
+		"answer":            posted(unclaimed, session),
+		"notification":      posted(notice, session),
+		"unknown method":    posted(`{"jsonrpc":"2.0","id":7,"method":"tools/none"}`, session),
+		"another revision":  posted(unclaimed, session, "MCP-Protocol-Version: 2025-06-18"),
+		"initialize again":  initialize("2025-11-25", session),
+		"array it has not":  posted(`[`+unclaimed+`]`, session),
+		"an answer to none": posted(postedAnswer, session),
+	} {
+		if got := w.do(t, a); got.header.Get(sessionHeader) != id {
+			t.Errorf("%s: session %q in %s", name, got.header.Get(sessionHeader), got)
+		}
+	}
+	for name, a := range map[string]ask{
+		"answer":       claims("2026-07-28", "tools/list"),
+		"refusal":      claims("2027-01-01", "tools/list"),
+		"discover":     claims("2026-07-28", "server/discover"),
+		"notification": posted(notice, modernHeader),
+	} {
+		for _, sent := range []string{session, sessionHeader + ": nope"} {
+			if got := w.do(t, a.also(sent).also("Last-Event-ID: 1")); len(got.header.Values(sessionHeader)) > 0 || got.status == 404 {
+				t.Errorf("%s of the modern era: %s, session %q", name, got, got.header.Values(sessionHeader))
+			}
+		}
+	}
+}

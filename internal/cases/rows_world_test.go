@@ -42,7 +42,10 @@ func furnish(s *server.Server) error {
 			}
 			return nil, mcp.NeedInput().ListRoots("where")
 		}),
-		s.AddRawTool(mcp.Tool{Name: "fail"}, func(_ context.Context, req *server.Request) (*mcp.CallToolResult, error) {
+		s.AddRawTool(mcp.Tool{Name: "fail"}, func(ctx context.Context, req *server.Request) (*mcp.CallToolResult, error) {
+			if _, after := jsonrpc.Member(req.Arguments(), "after"); after {
+				req.Progress(ctx, 1, 2, "on the way") // which opens a stream
+			}
 			raw, _ := jsonrpc.Member(req.Arguments(), "code")
 			code, err := strconv.ParseInt(string(raw), 10, 64)
 			if err != nil {
