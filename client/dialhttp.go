@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/transport/streamhttp"
@@ -17,19 +18,31 @@ import (
 // address in errors is cut to its scheme and host, since the rest may hold secrets.
 func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error) {
 	name := nameOf(address)
-	return dial(ctx, target{name: name, key: keyOf("http", address, opts.Socket), restart: true, older: openSSE(address), open: func(_ context.Context, c *Client) (*wire, error) {
+	to := target{name: name, key: keyOf("http", address, opts.Socket), restart: true}
+	if opts.Socket == "" && !strings.HasPrefix(address, "unix:") { // no server of the old transport is known behind a socket
+		to.older = openSSE(address)
+	}
+	to.open = func(_ context.Context, c *Client) (*wire, error) {
 		w := newWire(name)
+		w.outside = newGate()
 		via, peer, err := streamhttp.NewClient(address, c.engine, streamhttp.ClientOptions{
 			HTTPClient: c.opts.HTTPClient, Socket: c.opts.Socket, Headers: c.opts.Headers, OnError: c.faults.report,
 			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes, Retries: c.opts.Retries,
 			OnSessionGone: func() { c.sessionGone(w) },
+			OnStream: func(_, gap bool) {
+				w.outside.open()
+				if gap {
+					c.feed.gap()
+				}
+			},
 		})
 		if err != nil {
 			return nil, err
 		}
 		w.via, w.peer, w.http, w.session, w.forget = via, peer.(*engine.Peer), true, via.SessionID, via.Forget
 		return w, nil
-	}}, opts)
+	}
+	return dial(ctx, to, opts)
 }
 
 // nameOf is what errors call a server: scheme and host of its address, since the rest may hold secrets.

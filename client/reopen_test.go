@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,6 +144,52 @@ func TestSessionGoneForGood(t *testing.T) {
 	broken.Store(false)
 	if out, err := c.CallTool(t.Context(), "x", nil); err != nil || text(out) != "done" {
 		t.Errorf("the next call tries again: %q, %v", text(out), err)
+	}
+}
+
+// TestSessionGoneSeenByTheStream: a client that makes no calls hears of changes after its server was started again.
+func TestSessionGoneSeenByTheStream(t *testing.T) {
+	noLeak(t)
+	f := &forgetful{notFound: answer(404, "text/plain", "session not found")}
+	react := f.reactions()
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		known := !f.forgot && r.Header.Get("Mcp-Session-Id") == fmt.Sprint("s-", f.given)
+		f.mu.Unlock()
+		switch {
+		case r.Method == http.MethodGet && known:
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			select {
+			case <-over:
+			case <-r.Context().Done():
+			}
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			body, _ := io.ReadAll(r.Body) // a broken one is no message
+			m, err := jsonrpc.Decode(body, nil)
+			if err == nil && react[m.Method] != nil {
+				react[m.Method](w, r, m)
+				return
+			}
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer s.Close()
+	c, err := client.DialHTTP(t.Context(), s.URL, client.Options{Mode: client.Legacy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	changed := make(chan struct{}, 10)
+	c.OnToolsChange(func() { changed <- struct{}{} })
+	over <- struct{}{} // the stream is open, and ends
+	f.forget()
+	<-changed
+	if c.SessionID() != "s-2" {
+		t.Errorf("in session %s", c.SessionID())
 	}
 }
 
