@@ -73,14 +73,12 @@ func (l *Link) read(ctx context.Context) {
 	for err == nil {
 		var frame []byte
 		frame, err = l.conn.Read(ctx)
-		var bad *transport.FrameError
 		switch {
-		case errors.As(err, &bad):
-			l.opts.OnError(bad)
-			err = nil
-		case err == nil && jsonrpc.IsBatch(frame):
+		case err != nil:
+			err = l.pardon(err)
+		case jsonrpc.IsBatch(frame):
 			l.takeBatch(ctx, frame)
-		case err == nil:
+		default:
 			l.take(ctx, frame)
 		}
 	}
@@ -89,6 +87,16 @@ func (l *Link) read(ctx context.Context) {
 	}
 	l.peer.Close(l.opts.Explain(err))
 	close(l.done)
+}
+
+// pardon reports a single frame that could not be taken. It returns an error that has ended the stream.
+func (l *Link) pardon(err error) error {
+	var bad *transport.FrameError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	l.opts.OnError(bad)
+	return nil
 }
 
 func (l *Link) takeBatch(ctx context.Context, frame []byte) {

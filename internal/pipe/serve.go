@@ -120,13 +120,12 @@ func (s *server) awaitLeaders() {
 func (s *server) lead(ctx context.Context, t *turn) {
 	for fresh := true; s.flush(ctx, t, fresh); fresh = false {
 		frame, err := s.conn.Read(ctx)
-		var bad *transport.FrameError
 		switch {
-		case errors.As(err, &bad):
-			s.refuse(ctx, &jsonrpc.FrameError{Code: jsonrpc.CodeInvalidRequest, Offset: -1, Text: bad.Text}, t)
 		case err != nil:
-			s.ended <- err
-			return
+			if !s.pardon(ctx, err, t) {
+				s.ended <- err
+				return
+			}
 		case jsonrpc.IsBatch(frame):
 			s.takeBatch(ctx, frame, t)
 		default:
@@ -136,6 +135,16 @@ func (s *server) lead(ctx context.Context, t *turn) {
 			return
 		}
 	}
+}
+
+// pardon refuses a single frame that could not be taken. It reports false for an error that has ended the stream.
+func (s *server) pardon(ctx context.Context, err error, t *turn) bool {
+	var bad *transport.FrameError
+	if !errors.As(err, &bad) {
+		return false
+	}
+	s.refuse(ctx, &jsonrpc.FrameError{Code: jsonrpc.CodeInvalidRequest, Offset: -1, Text: bad.Text}, t)
+	return true
 }
 
 // flush sends the answers that are held back for no reason any more: before the leader waits for input, and when it has
