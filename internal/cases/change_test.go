@@ -112,7 +112,7 @@ func TestC077ListsAnnounceNothingOnTheWire(t *testing.T) {
 
 // A filter by name could be dodged after a tool was renamed, before anybody had listed it again.
 //
-// Seen to fail: MARK
+// Seen to fail: without the question to Visible in callTool "want 200 with code -32602 and "purge", got 200 ... "content":[]".
 func TestC079FilterHoldsAtTheCall(t *testing.T) {
 	w := start(t, server.Options{Visible: func(_ context.Context, _ server.Caller, _ server.ListKind, name string) bool {
 		return name == "echo" || name == "look"

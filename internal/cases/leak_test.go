@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -111,7 +113,7 @@ func TestC001ProbesLeaveNothing(t *testing.T) {
 
 // Clients that vanished left a session each for the life of the process.
 //
-// Seen to fail: MARK
+// Seen to fail: with an expire that ends nothing "sessions:2000 peers:2000" of a server that had none.
 func TestC019VanishedClients(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts server.Options) {
 		for _, streams := range []bool{true, false} {
@@ -205,7 +207,7 @@ func half(c *wire) {
 
 // Requests that were refused had made a session before, for anybody who asked.
 //
-// Seen to fail: MARK
+// Seen to fail: with a session begun at the top of Handler.post "sessions:0 peers:1003" where there had been 3, for each kind of POST.
 func TestC021RefusedRequestsMakeNoSession(t *testing.T) {
 	var opened int
 	w := start(t, server.Options{HTTP: server.HTTPOptions{Principal: principal}, Hooks: server.Hooks{SessionOpened: func(server.Session) { opened++ }}})
@@ -264,9 +266,36 @@ func TestC021RefusedRequestsMakeNoSession(t *testing.T) {
 	}
 }
 
+// What is refused only when the session has been prepared leaves none either.
+//
+// Seen to fail: without the Close in settle "peers:1000" of a server that had none.
+func TestC021HandshakesRefusedLate(t *testing.T) {
+	w := start(t, server.Options{Middleware: []server.Middleware{func(next server.Call) server.Call {
+		return func(ctx context.Context, req *server.Request) (*server.Result, error) {
+			if req.Method() == mcp.MethodInitialize && req.Header("X-Late") != "" {
+				return nil, mcp.Errorf(mcp.CodeInvalidRequest, "not you")
+			}
+			return next(ctx, req)
+		}
+	}}})
+	before, memory := w.rest(t), heap()
+	c := w.dial(t)
+	for range 1000 {
+		got := c.do(t, initialize("2025-11-25", "X-Late: yes"))
+		if got.is(t, 200, -32600, "not you"); got.header[sessionHeader] != nil {
+			t.Fatalf("a refused handshake has got the session %q", got.header[sessionHeader])
+		}
+	}
+	c.close()
+	w.back(t, before)
+	if more := heap() - memory; more > 1<<20 {
+		t.Errorf("%d KiB are left of 1000 handshakes", more>>10)
+	}
+}
+
 // Sessions that were ended in good order stayed in the table.
 //
-// Seen to fail: MARK
+// Seen to fail: without the delete in sessions.remove "2 sessions are left".
 func TestC022EndedSessionsAreGone(t *testing.T) {
 	w := start(t, server.Options{})
 	before, memory := w.rest(t), heap()

@@ -194,7 +194,7 @@ func TestC058HandshakeAsAStream(t *testing.T) {
 
 // The head of a stream came with its first event, and clients gave up waiting.
 //
-// Seen to fail: MARK
+// Seen to fail: without the Flush in stream.begin, where net/http writes, "no response: i/o timeout".
 func TestC061HeadComesAtOnce(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts server.Options) {
 		opts.HTTP.KeepAlive = time.Hour
