@@ -23,6 +23,8 @@ type wire struct {
 	kill    func()          // ends a process without mercy; nil where there is none
 	agreed  func(era.Codec) // hears of the revision that initialize has settled; nil where the wire need not know
 
+	outside *gate // opens when the stream for messages outside calls is open, or there is none; nil where they need none
+
 	once sync.Once
 	gone chan struct{} // closed when the wire has ended by itself, before the calls on it fail
 	why  error         // of that; read after gone

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,9 +288,9 @@ func TestC015SubscriptionEnds(t *testing.T) {
 // A server that is down for long is asked at growing intervals, and found again.
 func TestSubscriptionBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		down := false
+		var down atomic.Bool
 		conn, p := play(modern(script{"subscriptions/listen": func(p *peer, m *jsonrpc.Message) {
-			if down {
+			if down.Load() {
 				fails(-32603, "down", "")(p, m)
 				return
 			}
@@ -298,13 +299,13 @@ func TestSubscriptionBacksOff(t *testing.T) {
 		defer p.conn.Close()
 		c := connect(t, conn, client.Options{})
 		s := subscribe(t, c, client.Filter{ToolsListChanged: true}, client.SubscribeOptions{Reconnect: true})
-		down = true
+		down.Store(true)
 		fails(-32603, "down", "")(p, p.last(t, "subscriptions/listen"))
 		time.Sleep(10 * time.Minute)
 		if n := len(p.sent("subscriptions/listen")); n < 15 || n > 30 {
 			t.Errorf("asked %d times", n)
 		}
-		down = false
+		down.Store(false)
 		time.Sleep(time.Minute)
 		if got := news(t, s); got != "gap" {
 			t.Errorf("got %s", got)

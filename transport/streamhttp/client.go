@@ -45,6 +45,11 @@ type ClientOptions struct {
 	// fails with a StatusError. Nil is nobody.
 	OnSessionGone func()
 
+	// OnStream hears of the GET stream, on its goroutine, and must not block: each time it is open, with gap when messages
+	// may have been missed since it was open the last time; and with open false when the server has no such stream. Nil
+	// hears nothing.
+	OnStream func(open, gap bool)
+
 	// OnError is called with faults that belong to no call. It may be called concurrently. Nil drops them.
 	OnError func(error)
 }
@@ -60,6 +65,9 @@ func (o ClientOptions) withDefaults() ClientOptions {
 	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}
+	}
+	if o.OnStream == nil {
+		o.OnStream = func(bool, bool) {}
 	}
 	if o.OnSessionGone == nil {
 		o.OnSessionGone = func() {}

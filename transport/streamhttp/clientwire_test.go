@@ -169,6 +169,36 @@ func TestClientNoGetStream(t *testing.T) {
 	}
 }
 
+// Whoever depends on the stream hears when it is open, when something may have been missed, and that there is none.
+func TestClientTellsOfItsStream(t *testing.T) {
+	var asked atomic.Int32
+	url := script(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != "GET" {
+			answerPost(w, r)
+			return
+		}
+		n := asked.Add(1)
+		if n == 5 {
+			w.WriteHeader(405)
+			return
+		}
+		w.Header().Set("Content-Type", typeEvents)
+		id := ""
+		if n == 2 { // from here on the place is known, and nothing is missed
+			id = "id: 7\n"
+		}
+		fmt.Fprint(w, id+"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n")
+	})
+	var heard []string
+	c := dial(t, url, ClientOptions{Reconnect: time.Millisecond, OnStream: func(open, gap bool) {
+		heard = append(heard, fmt.Sprint(open, gap))
+	}}).greet(t, "2025-06-18")
+	c.started.Wait()
+	if got := strings.Join(heard, ", "); got != "true false, true true, true false, true false, false false" {
+		t.Errorf("heard %s", got)
+	}
+}
+
 // TestClientResumes: the stream of a call that breaks is opened again after its last event.
 func TestClientResumes(t *testing.T) {
 	var gets atomic.Int32

@@ -90,6 +90,7 @@ func (c *Client) reportNoStream(err error) {
 		c.opts.OnSessionGone()
 		return
 	}
+	c.opts.OnStream(false, false)
 	if status == nil || status.Status != http.StatusMethodNotAllowed {
 		c.opts.OnError(fmt.Errorf("no stream for messages outside calls is open: %w", err))
 	}
@@ -126,8 +127,10 @@ func (c *Client) listenOnce(at *place, opened *bool) error {
 		return err
 	}
 	defer resp.Body.Close()
+	gap := *opened && at.lastID == ""
 	*opened = true
 	c.listening.Store(true)
+	c.opts.OnStream(true, gap)
 	defer c.listening.Store(false)
 	return c.events(resp.Body, at, func(frame []byte) bool {
 		for _, one := range c.split(frame) {
