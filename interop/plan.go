@@ -10,6 +10,10 @@ type Plan struct {
 	// Answers are what the client gives to a server that asks. A client without them declares that it can be asked nothing.
 	Answers *Answers `json:"answers,omitempty"`
 
+	// Token is sent with every request over Streamable HTTP, as an access token. The drivers on the official TypeScript SDK
+	// and ours know it.
+	Token string `json:"token,omitempty"`
+
 	// Steps run one after another. A step that fails does not stop the ones behind it.
 	Steps []Step `json:"steps"`
 }

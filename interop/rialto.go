@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -18,6 +19,9 @@ var rialtoModes = map[string]client.Mode{"": client.Auto, "auto": client.Auto, "
 
 func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) {
 	options := client.Options{Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[plan.Era]}
+	if plan.Token != "" {
+		options.Headers = http.Header{"Authorization": {"Bearer " + plan.Token}}
+	}
 	var c *client.Client
 	var err error
 	switch {

@@ -3,12 +3,14 @@
 // Usage: node client1.mjs URL < plan.json        node client1.mjs -- COMMAND ARGS < plan.json
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { main, target } from './drive.mjs';
+import { main, requestInit, target } from './drive.mjs';
 import { open } from './sdk1.mjs';
 
 const peer = target();
 
 await main('typescript-1', (plan, report) => {
-  const transport = peer.url ? new StreamableHTTPClientTransport(peer.url) : new StdioClientTransport({ ...peer, stderr: 'inherit' });
+  const transport = peer.url
+    ? new StreamableHTTPClientTransport(peer.url, { requestInit: requestInit(plan) })
+    : new StdioClientTransport({ ...peer, stderr: 'inherit' });
   return open(transport, plan, report);
 });

@@ -3,13 +3,15 @@
 // Usage: node client2.mjs URL < plan.json        node client2.mjs -- COMMAND ARGS < plan.json
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { answers, capabilities, main, onProgress, target } from './drive.mjs';
+import { answers, capabilities, main, onProgress, requestInit, target } from './drive.mjs';
 
 const modes = { auto: 'auto', legacy: 'legacy', modern: { pin: '2026-07-28' } };
 
 async function connect(plan, report) {
   const peer = target();
-  const transport = peer.url ? new StreamableHTTPClientTransport(peer.url) : new StdioClientTransport({ ...peer, stderr: 'inherit' });
+  const transport = peer.url
+    ? new StreamableHTTPClientTransport(peer.url, { requestInit: requestInit(plan) })
+    : new StdioClientTransport({ ...peer, stderr: 'inherit' });
   const options = { versionNegotiation: { mode: modes[plan.era ?? 'auto'] }, capabilities: capabilities(plan) };
   const client = new Client({ name: 'typescript-2', version: '1.0.0' }, options);
   for (const [method, answer] of Object.entries(answers(plan))) client.setRequestHandler(method, answer);

@@ -17,6 +17,11 @@ export async function readPlan() {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
+// requestInit is what goes with every HTTP request.
+export function requestInit({ token }) {
+  return token ? { headers: { Authorization: `Bearer ${token}` } } : {};
+}
+
 // capabilities and answers are what a client of the plan can be asked, and what it says then.
 export function capabilities({ answers }) {
   return answers ? { elicitation: {}, sampling: {}, roots: {} } : {};
