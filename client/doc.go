@@ -17,6 +17,11 @@
 // [mcp.CodeNotConnected], [mcp.CodeInvalidResult] and so on. The end of the caller's context is the context's error. A
 // server that wants to know who asks is an [*AuthError]. A tool that failed is no error but a result with IsError set.
 //
+// # Lost connections
+//
+// A child process that has ended is started again, and a session that an HTTP server has forgotten is replaced by a new one:
+// see [Options.Restart], [Client.Done] and [Client.Err]. What the server may have begun is never repeated by itself.
+//
 // # The raw door
 //
 // [Client.Raw] and [Client.Start] carry any method as raw JSON, token for token, and [Options.OnRequest] takes whatever the

@@ -8,8 +8,8 @@ import (
 )
 
 // Verdict is what a connection has found out about the era of a server. It can be written as JSON and given to a later
-// connection to the same command or address. One that no longer holds shows as a failed connection or a failed first
-// call; dial without it then.
+// connection to the same command or address. One that no longer holds is found out with the connection or its first call,
+// and costs a probe.
 type Verdict struct {
 	// Era is "modern" or "legacy".
 	Era string `json:"era"`
