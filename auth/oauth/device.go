@@ -76,18 +76,18 @@ func (v *visit) deviceCode(ctx context.Context, who Credentials) (*deviceCode, e
 		return nil, err
 	}
 	to := v.server.Device
-	resp, body, err := v.a.web.post(ctx, endpoint{url: to}, "application/x-www-form-urlencoded", form.Encode(), header)
+	resp, err := v.a.web.post(ctx, endpoint{url: to}, "application/x-www-form-urlencoded", form.Encode(), header)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", plain(to), err)
 	}
 	var no refusal
-	if err := readLoose(body, &no); resp.StatusCode != http.StatusOK || err == nil && no.Code != "" {
+	if err := readLoose(resp.body, &no); resp.status != http.StatusOK || err == nil && no.Code != "" {
 		secrets := secretsOf(form, header, who)
-		return nil, &ResponseError{URL: plain(to), Status: resp.StatusCode, Code: clean(redact(no.Code, secrets...), 60),
+		return nil, &ResponseError{URL: plain(to), Status: resp.status, Code: clean(redact(no.Code, secrets...), 60),
 			Description: clean(redact(no.Description, secrets...), 300)}
 	}
 	var code deviceCode
-	if err := readObject(body, &code); err != nil {
+	if err := readObject(resp.body, &code); err != nil {
 		return nil, fmt.Errorf("%s: %w", plain(to), err)
 	}
 	if code.Device == "" || code.User == "" || code.Page == "" {

@@ -17,7 +17,7 @@ import (
 // checkProof reads a proof as a server does and answers its claims and the thumbprint of its key.
 func checkProof(t *testing.T, text string) (map[string]any, string) {
 	t.Helper()
-	signed, err := jose.ParseSigned(text, []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatalf("proof %q: %v", text, err)
 	}

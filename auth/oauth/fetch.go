@@ -70,14 +70,14 @@ func (w *web) get(ctx context.Context, from endpoint, header http.Header, into a
 		req.Header[name] = values
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, body, err := w.do(c, req)
+	got, err := w.do(c, req)
 	if err != nil {
 		return 0, err
 	}
-	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Errorf("HTTP status %d", resp.StatusCode)
+	if got.status != http.StatusOK {
+		return got.status, fmt.Errorf("HTTP status %d", got.status)
 	}
-	return resp.StatusCode, readObject(body, into)
+	return got.status, readObject(got.body, into)
 }
 
 // readObject decodes a JSON object; pages for people and lists are no objects.
@@ -105,16 +105,16 @@ func trimJSON(err error) string {
 }
 
 // post sends a form, or a JSON document, and reads the answer whatever its status.
-func (w *web) post(ctx context.Context, to endpoint, kind string, body string, header http.Header) (*http.Response, []byte, error) {
+func (w *web) post(ctx context.Context, to endpoint, kind string, body string, header http.Header) (*reply, error) {
 	u, c, err := w.open(ctx, to)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(body))
 	if err != nil {
-		return nil, nil, errors.New("it cannot be read as an address")
+		return nil, errors.New("it cannot be read as an address")
 	}
 	for name, values := range header {
 		req.Header[name] = values
@@ -124,21 +124,28 @@ func (w *web) post(ctx context.Context, to endpoint, kind string, body string, h
 	return w.do(c, req)
 }
 
+// reply is an answer that was read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
 // do sends a request and reads the bounded answer. The error holds no address: it is shown beside it.
-func (w *web) do(c *http.Client, req *http.Request) (*http.Response, []byte, error) {
+func (w *web) do(c *http.Client, req *http.Request) (*reply, error) {
 	resp, err := c.Do(req)
 	if err != nil {
-		return nil, nil, w.why(req.Context(), err)
+		return nil, w.why(req.Context(), err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, w.most+1))
 	if err != nil {
-		return nil, nil, w.why(req.Context(), err)
+		return nil, w.why(req.Context(), err)
 	}
 	if int64(len(body)) > w.most {
-		return nil, nil, fmt.Errorf("the answer is larger than %d bytes", w.most)
+		return nil, fmt.Errorf("the answer is larger than %d bytes", w.most)
 	}
-	return resp, body, nil
+	return &reply{resp.StatusCode, resp.Header, body}, nil
 }
 
 // why makes the failure of a request fit to be shown.

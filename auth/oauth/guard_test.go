@@ -97,8 +97,7 @@ func TestNearByName(t *testing.T) {
 // redirects are held to the same rules.
 func TestDialGuard(t *testing.T) {
 	hits := 0
-	var srv *httptest.Server
-	srv = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hits++
 		switch r.URL.Path {
 		case "/there":
@@ -110,11 +109,11 @@ func TestDialGuard(t *testing.T) {
 		case "/round":
 			http.Redirect(w, r, "/round", http.StatusFound)
 		case "/large":
-			reply(w, 200, map[string]string{"issuer": strings.Repeat("x", 2000)})
+			send(w, 200, map[string]string{"issuer": strings.Repeat("x", 2000)})
 		case "/slow":
 			<-r.Context().Done()
 		default:
-			reply(w, 200, map[string]string{"issuer": "found"})
+			send(w, 200, map[string]string{"issuer": "found"})
 		}
 	}))
 	t.Cleanup(srv.Close)
@@ -141,7 +140,7 @@ func TestDialGuard(t *testing.T) {
 	if _, err := far.get(t.Context(), endpoint{url: named + "/document"}, nil, &m); !errors.Is(err, ErrGuard) || hits != 0 {
 		t.Errorf("from afar: %v after %d requests", err, hits)
 	}
-	if _, _, err := far.post(t.Context(), endpoint{url: named + "/token"}, "text/plain", "x", nil); !errors.Is(err, ErrGuard) || hits != 0 {
+	if _, err := far.post(t.Context(), endpoint{url: named + "/token"}, "text/plain", "x", nil); !errors.Is(err, ErrGuard) || hits != 0 {
 		t.Errorf("from afar: %v after %d requests", err, hits)
 	}
 	if _, err := far.get(t.Context(), endpoint{url: named + "/document", trusted: true}, nil, &m); err != nil {
@@ -156,8 +155,8 @@ func TestDialGuard(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	resp, _, err := near.post(t.Context(), endpoint{url: named + "/there"}, "text/plain", "secret", nil)
-	if err != nil || resp.StatusCode != http.StatusFound {
+	resp, err := near.post(t.Context(), endpoint{url: named + "/there"}, "text/plain", "secret", nil)
+	if err != nil || resp.status != http.StatusFound {
 		t.Errorf("a form followed a redirect: %v, %v", resp, err)
 	}
 }

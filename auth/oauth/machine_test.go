@@ -54,7 +54,7 @@ func TestClientCredentials(t *testing.T) {
 		}},
 		{"private_key_jwt", []string{MethodBasic, MethodPrivateKeyJWT}, Credentials{ClientID: "robot", Secret: "s3cret", Key: key}, func(t *testing.T, form url.Values) {
 			equal(t, "type", form.Get("client_assertion_type"), "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-			signed, err := jose.ParseSigned(form.Get("client_assertion"), []jose.SignatureAlgorithm{jose.ES256})
+			signed, err := jose.ParseSignedCompact(form.Get("client_assertion"), []jose.SignatureAlgorithm{jose.ES256})
 			if err != nil {
 				t.Fatal(err)
 			}

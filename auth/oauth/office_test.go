@@ -126,7 +126,7 @@ func (o *office) serveToken(w http.ResponseWriter, r *http.Request, send func(ma
 	}
 	t := auth.Token{Principal: mcp.Principal{Issuer: o.login, Subject: "Ada", Scopes: strings.Fields(scope)}, Audience: []string{resource}}
 	kind := "Bearer"
-	if proof, err := jose.ParseSigned(r.Header.Get("DPoP"), []jose.SignatureAlgorithm{jose.ES256}); err == nil {
+	if proof, err := jose.ParseSignedCompact(r.Header.Get("DPoP"), []jose.SignatureAlgorithm{jose.ES256}); err == nil {
 		thumb, err := proof.Signatures[0].Header.JSONWebKey.Thumbprint(crypto.SHA256)
 		if err != nil {
 			w.WriteHeader(http.StatusBadRequest)

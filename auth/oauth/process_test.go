@@ -92,14 +92,17 @@ func child() int {
 // tokens are good once.
 func TestC091Processes(t *testing.T) {
 	as := newAuthServer("")
-	asServer := httptest.NewServer(as)
-	t.Cleanup(asServer.Close)
-	as.issuer, as.rotate = asServer.URL, true
+	asServer := httptest.NewUnstartedServer(as)
+	as.issuer, as.rotate = "http://"+asServer.Listener.Addr().String(), true
 	rs := newResourceServer(as)
-	rsServer := httptest.NewServer(rs)
-	t.Cleanup(rsServer.Close)
+	rsServer := httptest.NewUnstartedServer(rs)
+	address := "http://" + rsServer.Listener.Addr().String() + "/mcp"
 	rs.challenge = "-"
-	rs.documents = map[string]any{usualMetadata: map[string]any{"resource": rsServer.URL + "/mcp", "authorization_servers": []string{as.issuer}}}
+	rs.documents = map[string]any{usualMetadata: map[string]any{"resource": address, "authorization_servers": []string{as.issuer}}}
+	for _, srv := range []*httptest.Server{asServer, rsServer} {
+		srv.Start()
+		t.Cleanup(srv.Close)
+	}
 	dir := filepath.Join(t.TempDir(), "tokens")
 
 	run := func() {
@@ -109,7 +112,7 @@ func TestC091Processes(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, os.Args[0])
-				cmd.Env = append(os.Environ(), childServer+"="+rsServer.URL+"/mcp", childStore+"="+dir)
+				cmd.Env = append(os.Environ(), childServer+"="+address, childStore+"="+dir)
 				var out bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &out
 				if err := cmd.Run(); err != nil {

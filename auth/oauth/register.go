@@ -128,18 +128,18 @@ func (v *visit) register(ctx context.Context, redirect string) (*registration, e
 		return nil, fmt.Errorf("register: %w", err)
 	}
 	to := v.server.Registration
-	resp, raw, err := v.a.web.post(ctx, endpoint{url: to}, "application/json", string(body), nil)
+	resp, err := v.a.web.post(ctx, endpoint{url: to}, "application/json", string(body), nil)
 	if err != nil {
 		return nil, fmt.Errorf("register at %s: %w", plain(to), err)
 	}
-	if resp.StatusCode != http.StatusCreated && resp.StatusCode != http.StatusOK {
+	if resp.status != http.StatusCreated && resp.status != http.StatusOK {
 		var no refusal
-		_ = readLoose(raw, &no) // a page for people is as good as no reason
+		_ = readLoose(resp.body, &no) // a page for people is as good as no reason
 		return nil, fmt.Errorf("register as a client of the type %s with the redirect address %q: %w", asked.Kind, plain(redirect),
-			&ResponseError{URL: plain(to), Status: resp.StatusCode, Code: clean(no.Code, 60), Description: clean(no.Description, 300)})
+			&ResponseError{URL: plain(to), Status: resp.status, Code: clean(no.Code, 60), Description: clean(no.Description, 300)})
 	}
 	var got clientInformation
-	if err := readObject(raw, &got); err != nil {
+	if err := readObject(resp.body, &got); err != nil {
 		return nil, fmt.Errorf("register at %s: %w", plain(to), err)
 	}
 	if got.ClientID == "" {

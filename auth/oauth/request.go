@@ -104,24 +104,24 @@ func (v *visit) exchangeOnce(ctx context.Context, to endpoint, who Credentials, 
 		}
 		header.Set("DPoP", proof)
 	}
-	resp, body, err := v.a.web.post(ctx, to, "application/x-www-form-urlencoded", sent.Encode(), header)
+	resp, err := v.a.web.post(ctx, to, "application/x-www-form-urlencoded", sent.Encode(), header)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", plain(to.url), err)
 	}
-	v.a.keepNonce(u, resp.Header)
-	got, err = readAnswer(to.url, resp, body, secretsOf(sent, header, who)...)
+	v.a.keepNonce(u, resp.header)
+	got, err = readAnswer(to.url, resp, secretsOf(sent, header, who)...)
 	return got, hasCode(err, "use_dpop_nonce") && v.a.nonce(u) != before, err
 }
 
 // readAnswer reads what a token endpoint answers. Some servers answer a refusal with status 200.
-func readAnswer(address string, resp *http.Response, body []byte, secrets ...string) (*answer, error) {
+func readAnswer(address string, resp *reply, secrets ...string) (*answer, error) {
 	var no refusal
-	if err := readLoose(body, &no); resp.StatusCode != http.StatusOK || err == nil && no.Code != "" {
-		return nil, &ResponseError{URL: plain(address), Status: resp.StatusCode, Code: clean(redact(no.Code, secrets...), 60),
+	if err := readLoose(resp.body, &no); resp.status != http.StatusOK || err == nil && no.Code != "" {
+		return nil, &ResponseError{URL: plain(address), Status: resp.status, Code: clean(redact(no.Code, secrets...), 60),
 			Description: clean(redact(no.Description, secrets...), 300)}
 	}
 	var got answer
-	if err := readObject(body, &got); err != nil {
+	if err := readObject(resp.body, &got); err != nil {
 		return nil, fmt.Errorf("%s: %w", plain(address), err)
 	}
 	if got.Access == "" {

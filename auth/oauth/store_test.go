@@ -104,3 +104,35 @@ func TestFilesLockWaits(t *testing.T) {
 	}
 	again()
 }
+
+func TestEncrypted(t *testing.T) {
+	inner := NewMemoryStore(0)
+	key := bytes.Repeat([]byte("k"), 32)
+	s, err := Encrypt(inner, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), "a", []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := inner.Get(t.Context(), "a")
+	if err != nil || bytes.Contains(sealed, []byte("secret")) {
+		t.Errorf("stored %q, error %v", sealed, err)
+	}
+	if err := inner.Put(t.Context(), "b", sealed); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(t.Context(), "b"); err == nil {
+		t.Errorf("a value in the place of another is read: %q", got)
+	}
+	other, err := Encrypt(inner, append(key, 'x'))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := other.Get(t.Context(), "a"); err == nil {
+		t.Errorf("another key reads %q", got)
+	}
+	if _, err := Encrypt(inner, key[1:]); err == nil {
+		t.Error("a short key is taken")
+	}
+}

@@ -111,7 +111,7 @@ func (s *authServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch path := r.URL.Path; {
 	case slices.Contains(at, path):
-		reply(w, 200, s.document())
+		send(w, 200, s.document())
 	case path == u.Path+"/authorize":
 		s.authorize(w, r)
 	case path == u.Path+"/token":
@@ -128,10 +128,10 @@ func (s *authServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if out["error"] != nil {
 			status = 400
 		}
-		reply(w, status, out)
+		send(w, status, out)
 	case path == u.Path+"/device":
 		s.devices++
-		reply(w, 200, map[string]any{"device_code": "device-secret", "user_code": "ABCD-EFGH", "verification_uri": s.issuer + "/go",
+		send(w, 200, map[string]any{"device_code": "device-secret", "user_code": "ABCD-EFGH", "verification_uri": s.issuer + "/go",
 			"expires_in": 600, "interval": 2})
 	default:
 		http.NotFound(w, r)
@@ -167,7 +167,7 @@ func (s *authServer) serveToken(w http.ResponseWriter, r *http.Request) {
 	form["_authorization"], form["_dpop"] = r.Header["Authorization"], r.Header["Dpop"]
 	s.forms = append(s.forms, form)
 	no := func(code string) {
-		reply(w, 400, map[string]any{"error": code, "error_description": "no: " + form.Get("refresh_token")})
+		send(w, 400, map[string]any{"error": code, "error_description": "no: " + form.Get("refresh_token")})
 	}
 	if s.nonce != "" && claims(r.Header.Get("DPoP"))["nonce"] != s.nonce {
 		w.Header().Set("DPoP-Nonce", s.nonce)
@@ -176,7 +176,7 @@ func (s *authServer) serveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.token != nil {
 		if status, body := s.token(form, r); status != 0 {
-			reply(w, status, body)
+			send(w, status, body)
 			return
 		}
 	}
@@ -211,7 +211,7 @@ func (s *authServer) serveToken(w http.ResponseWriter, r *http.Request) {
 		no("unsupported_grant_type")
 		return
 	}
-	reply(w, 200, s.issue(scope, r.Header.Get("DPoP") != ""))
+	send(w, 200, s.issue(scope, r.Header.Get("DPoP") != ""))
 }
 
 func (s *authServer) issue(scope string, bound bool) map[string]any {
@@ -288,7 +288,7 @@ func (s *resourceServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case string:
 			fmt.Fprint(w, document)
 		default:
-			reply(w, 200, document)
+			send(w, 200, document)
 		}
 		return
 	}
@@ -329,7 +329,7 @@ func (s *resourceServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "welcome")
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
+func send(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)

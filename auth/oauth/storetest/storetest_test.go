@@ -28,3 +28,17 @@ func TestFiles(t *testing.T) {
 		return open(), open()
 	})
 }
+
+func TestEncrypted(t *testing.T) {
+	storetest.Store(t, func(t *testing.T) (a, b oauth.Store) {
+		inner := oauth.NewMemoryStore(0)
+		open := func() oauth.Store {
+			s, err := oauth.Encrypt(inner, []byte("a secret of at least 32 bytes, out of a key chain"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		return open(), open()
+	})
+}
