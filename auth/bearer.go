@@ -72,15 +72,15 @@ func (b *bearer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if b.proofs != nil && scheme == schemeDPoP {
 		b.proofs.offerNonce(w.Header())
 	}
-	grant := &transport.Grant{Principal: who, Allow: func(w http.ResponseWriter, asked []transport.Operation) bool {
-		return b.allow(w, r, who, scheme, asked)
-	}}
-	ctx := transport.WithGrant(r.Context(), grant)
+	clean := withoutToken(r.Context(), r) // the grant lives as long as a call of a session does, and the token must not
+	ctx := transport.WithGrant(r.Context(), &transport.Grant{Principal: who, Allow: func(w http.ResponseWriter, asked []transport.Operation) bool {
+		return b.allow(w, clean, who, scheme, asked)
+	}})
 	if b.opts.KeepHeaders {
 		b.next.ServeHTTP(w, r.WithContext(ctx))
 		return
 	}
-	b.next.ServeHTTP(w, withoutToken(ctx, r))
+	b.next.ServeHTTP(w, clean.WithContext(ctx))
 }
 
 // withoutToken returns the request as the handlers behind see it.

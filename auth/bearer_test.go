@@ -237,6 +237,27 @@ func TestOrderOfRefusals(t *testing.T) {
 	}
 }
 
+// What one message needs is judged when its version is known, before its headers and before it is told whether there is such
+// a tool.
+func TestOrderOfScopes(t *testing.T) {
+	opts := scoped()
+	opts.ScopesFor = func(string, string) []string { return []string{"none has it"} }
+	url := serve(t, opts, server.HTTPOptions{})
+	send := func(version string, headers ...string) response {
+		body := strings.ReplaceAll(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no-such-tool",`+meta+`}}`, "2026-07-28", version)
+		return ask(t, "POST", url+"/mcp", body, append(headers, "MCP-Protocol-Version", version, "Authorization", "Bearer reader")...)
+	}
+	if got := send("2027-01-01"); got.status != 400 {
+		t.Errorf("a version that is not served comes first: %v", got)
+	}
+	if got := send("2026-07-28"); got.status != 403 {
+		t.Errorf("a missing Mcp-Method comes later: %v", got)
+	}
+	if got := send("2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "no-such-tool"); got.status != 403 {
+		t.Errorf("a tool that does not exist: %v", got)
+	}
+}
+
 // Bearer stands around any handler; a preflight reaches it without the header that it should not have.
 func TestAnyHandler(t *testing.T) {
 	h := auth.Bearer(auth.Options{Resource: resource, Verifier: auth.StaticTokens(map[string]mcp.Principal{"k": {Subject: "ann"}}), KeepHeaders: true})(
