@@ -158,8 +158,8 @@ func TestDialPostEnds(t *testing.T) {
 	}
 }
 
-// TestDialCloseWhileMessagesArrive closes under a flood that nobody reads.
-func TestDialCloseWhileMessagesArrive(t *testing.T) {
+// TestC037CloseWhileMessagesArrive closes under a flood that nobody reads.
+func TestC037CloseWhileMessagesArrive(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

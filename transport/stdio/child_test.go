@@ -117,7 +117,7 @@ func TestLastWordsAreRead(t *testing.T) {
 }
 
 // A child that writes much to its standard error is never blocked by it, whoever takes it.
-func TestStderrIsDrained(t *testing.T) {
+func TestC082StderrIsDrained(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	var all bytes.Buffer
 	for name, to := range map[string]io.Writer{"nobody": nil, "a writer": &all, "a writer that fails": failing{}} {
@@ -151,7 +151,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 // A child that does not read: reading from it goes on, and the write ends with whatever comes first.
-func TestWriteToDeafChild(t *testing.T) {
+func TestC082WriteToDeafChild(t *testing.T) {
 	ends := map[string]struct {
 		end   func(c *Child, cancel func())
 		check func(error) bool
@@ -208,7 +208,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestStartFailures(t *testing.T) {
+func TestC083StartFailures(t *testing.T) {
 	dir := t.TempDir()
 	cases := []struct {
 		name    string
@@ -260,7 +260,7 @@ func TestConcurrentClose(t *testing.T) {
 }
 
 // Children that are started and ended side by side leave neither goroutines nor processes.
-func TestManyChildren(t *testing.T) {
+func TestC041ManyChildren(t *testing.T) {
 	conntest.CheckGoroutines(t)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -319,7 +319,7 @@ func shell(t *testing.T, script string) Command {
 	return Command{Path: "sh", Args: []string{"-c", script}, CloseWait: 200 * time.Millisecond, TermWait: 200 * time.Millisecond}
 }
 
-func TestCrashAtStart(t *testing.T) {
+func TestC042CrashAtStart(t *testing.T) {
 	c := start(t, shell(t, "echo boom >&2; exit 3"))
 	begun := time.Now()
 	if _, err := c.Read(t.Context()); err != io.EOF {

@@ -77,7 +77,7 @@ func TestDeafChildIsTerminated(t *testing.T) {
 }
 
 // Nothing of the group is left, whether the wrapper waits or has gone ahead.
-func TestGrandchildGoesWithTheGroup(t *testing.T) {
+func TestC040GrandchildGoesWithTheGroup(t *testing.T) {
 	for name, args := range map[string][]string{"wrapper waits": {"same", "wait"}, "wrapper is gone": {"same"}} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, helper("leave", args...))
@@ -118,7 +118,7 @@ func TestStrangerWithThePipes(t *testing.T) {
 }
 
 // A server that a shell script has started ends with the script.
-func TestShellWrappers(t *testing.T) {
+func TestC040ShellWrappers(t *testing.T) {
 	scripts := map[string]string{
 		"server in the background": `sleep 600 & echo "grandchild $!"; wait`,
 		"wrapper ignores TERM":     `trap '' TERM; sleep 600 & echo "grandchild $!"; while :; do wait; done`,

@@ -242,8 +242,8 @@ func TestClientReads(t *testing.T) {
 	}
 }
 
-// TestClientOddNotificationAnswers: what servers in use answer to a notification, and none of it is a fault.
-func TestClientOddNotificationAnswers(t *testing.T) {
+// TestC057OddAnswersToNotifications: what servers in use answer to a notification, and none of it is a fault.
+func TestC057OddAnswersToNotifications(t *testing.T) {
 	type reply struct {
 		status      int
 		media, body string
@@ -271,8 +271,8 @@ func TestClientOddNotificationAnswers(t *testing.T) {
 	}
 }
 
-// TestClientInitializeStream: what comes before the result is not the result.
-func TestClientInitializeStream(t *testing.T) {
+// TestC058WhatComesBeforeTheResult: what comes before the result is not the result.
+func TestC058WhatComesBeforeTheResult(t *testing.T) {
 	stream := "\ufeff: hello\n\nid: p-0\ndata: \n\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\ndata: \"params\":{}}\n\n" +
 		"x: y\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\ndata: \"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}\n\n"
 	for name, end := range map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"} {
