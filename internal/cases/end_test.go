@@ -35,7 +35,7 @@ func TestC038StopsWithinItsGrace(t *testing.T) {
 		}
 		calls := map[string]*wire{}
 		for name, a := range map[string]ask{
-			"modern waits": modern("tools/call", "wait", ""), "legacy waits": legacy(id, "tools/call", `{"name":"wait"}`),
+			"legacy waits":    legacy(id, "tools/call", `{"name":"wait"}`),
 			"modern finishes": modern("tools/call", "finishes", ""), "legacy finishes": legacy(other, "tools/call", `{"name":"finishes"}`),
 		} {
 			calls[name] = w.dial(t)
@@ -77,11 +77,32 @@ func TestC038StopsWithinItsGrace(t *testing.T) {
 		if err := w.stopWeb(grace / 10); err != nil || time.Since(began) > grace {
 			t.Errorf("stopped after %s: %v", time.Since(began), err)
 		}
-		w.hasEnded(t)
 		if s, open := w.Stats(), w.handler.Streams(); s != (server.Stats{}) || open != 0 || w.handler.Sessions() != 0 {
 			t.Errorf("left: %+v, %d streams, %d sessions", s, open, w.handler.Sessions())
 		}
 	})
+}
+
+// A call of the modern era that would wait for ever ends with the grace.
+func TestC038ModernCallThatWaits(t *testing.T) {
+	w := start(t, server.Options{})
+	c := w.dial(t)
+	c.write(t, w.text(modern("tools/call", "wait", "")))
+	w.began(t)
+	const grace = 200 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), grace)
+	defer cancel()
+	began := time.Now()
+	if err := w.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if err := w.stopWeb(grace); err != nil {
+		t.Error(err)
+	}
+	w.hasEnded(t)
+	if took := time.Since(began); took > 10*grace {
+		t.Errorf("stopped after %s", took)
+	}
 }
 
 // A call that hears nothing does not hold the end up for longer than its time.
