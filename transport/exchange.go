@@ -104,6 +104,9 @@ type Receiver interface {
 	Deliver(ctx context.Context, x Exchange)
 }
 
+// Counter is a Receiver that counts the stateless requests it is serving, those that stay open by design apart.
+type Counter interface{ Running() int }
+
 // Parker is an Exchange whose stream can go on after Receive has returned, so that an idle stream holds no goroutine of
 // the receiver's.
 type Parker interface {

@@ -23,12 +23,12 @@ type Keeper interface {
 	// returns. It fails where the state cannot be kept; then nothing has changed.
 	Keep(ctx context.Context, edit func(*PeerState)) error
 
-	// Holds tells, without asking anybody, whether this process may be the one that Claims means.
+	// Holds tells whether it is this process that sends what belongs to no exchange, as far as is known without asking
+	// anybody: it may be two for a moment, rather than none.
 	Holds() bool
 
-	// Claims tells whether it is this process that sends what belongs to no exchange. The peer has the newest state when it
-	// returns.
-	Claims(ctx context.Context) (bool, error)
+	// Refresh gives the peer the newest state, and answers false when the session has ended.
+	Refresh(ctx context.Context) (lives bool, err error)
 }
 
 // Reacher is an Exchange that knows whether its client can still be reached: by the stream of the exchange or by any other

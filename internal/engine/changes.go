@@ -174,7 +174,8 @@ func (e *Engine) spread(c Change, uri string) {
 	}
 }
 
-// mayWant tells whether a legacy peer is to be told of a change. What is kept elsewhere is judged in announce.
+// mayWant tells whether a legacy peer is to be told of a change. Where several processes serve it, who held it when the change
+// came tells it, whatever has moved when its turn has come; what it wants is judged then.
 func (p *Peer) mayWant(c Change, uri string) bool {
 	if p.keeper != nil {
 		return p.keeper.Holds()

@@ -66,3 +66,17 @@ func (g gate) leave() {
 		}
 	}
 }
+
+// Running implements transport.Counter.
+func (e *Engine) Running() int {
+	n := int(e.gates.anonymous.Load())
+	for i := range e.gates.shards {
+		shard := &e.gates.shards[i]
+		shard.mu.Lock()
+		for _, running := range shard.running {
+			n += running
+		}
+		shard.mu.Unlock()
+	}
+	return n
+}

@@ -85,22 +85,22 @@ func (p *Peer) subscribed(uri string) bool {
 	return p.resources[uri]
 }
 
-// announce sends a change notice to a legacy peer. Where other processes serve the peer too, one of them does, and whether
-// the peer wants it is judged by the newest state.
+// announce sends a change notice to a legacy peer. Where other processes serve the peer too, whether it wants the notice is
+// judged by the newest state.
 func (p *Peer) announce(ctx context.Context, n *era.Notice) error {
 	if p.keeper == nil {
 		return p.Notify(ctx, n)
 	}
-	mine, err := p.keeper.Claims(ctx)
+	wants, err := p.keeper.Refresh(ctx)
 	if err != nil {
 		p.engine.opts.OnError(fmt.Errorf("announce %s to a session: %w", n.Method, err)) // the next change may find its way
 		return nil
 	}
 	if raw, ok := jsonrpc.Member(n.Params, "uri"); ok {
 		uri, _ := jsonrpc.Text(raw)
-		mine = mine && p.subscribed(uri)
+		wants = wants && p.subscribed(uri)
 	}
-	if !mine {
+	if !wants {
 		return nil
 	}
 	return p.Notify(ctx, n)

@@ -102,11 +102,11 @@ func TestQuestionOfAClientThatHasGone(t *testing.T) {
 // keeper is an outlet whose peer is kept elsewhere.
 type keeper struct {
 	outlet
-	mu     sync.Mutex
-	kept   transport.PeerState
-	peer   transport.Peer
-	claims bool
-	err    error
+	mu    sync.Mutex
+	kept  transport.PeerState
+	peer  transport.Peer
+	lives bool
+	err   error
 }
 
 func (k *keeper) Keep(_ context.Context, edit func(*transport.PeerState)) error {
@@ -121,19 +121,19 @@ func (k *keeper) Keep(_ context.Context, edit func(*transport.PeerState)) error 
 
 func (k *keeper) Holds() bool { return true }
 
-func (k *keeper) Claims(context.Context) (bool, error) {
+func (k *keeper) Refresh(context.Context) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.peer.Restore(k.kept)
-	return k.claims, k.err
+	return k.lives, k.err
 }
 
-// What is kept elsewhere decides what a peer hears: the newest state, and which process it is that speaks.
+// What is kept elsewhere decides what a peer hears.
 func TestPeerThatIsKeptElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults atomic.Int32
 		e := engine.New(call(empty), engine.Options{OnError: func(error) { faults.Add(1) }})
-		out := &keeper{kept: transport.PeerState{Level: mcp.LevelError, Resources: []string{"a"}}, claims: true}
+		out := &keeper{kept: transport.PeerState{Level: mcp.LevelError, Resources: []string{"a"}}, lives: true}
 		opened, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: out, State: &out.kept})
 		if err != nil {
 			t.Fatal(err)
@@ -167,11 +167,11 @@ func TestPeerThatIsKeptElsewhere(t *testing.T) {
 		}
 		out.want(t, updated("a"), updated("b"))
 		out.mu.Lock()
-		out.claims = false
+		out.lives = false
 		out.mu.Unlock()
 		announce()
 		out.mu.Lock()
-		out.claims, out.err = true, errors.New("the store is down")
+		out.lives, out.err = true, errors.New("the store is down")
 		out.mu.Unlock()
 		announce()
 		if p.SetLevel(t.Context(), mcp.LevelInfo) == nil {
@@ -218,6 +218,7 @@ func TestChangesOfOtherProcesses(t *testing.T) {
 		time.Sleep(time.Second)
 		e.HearAll()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if want := []string{"notifications/tools/list_changed ", "notifications/resources/updated b"}; !slices.Equal(told, want) {
 			t.Errorf("told %q", told)
 		}

@@ -98,7 +98,9 @@ func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec)
 		defer b.leave()
 		b.begin()
 	}
-	ctx := b.h.contextOf(r, from.session)
+	var own callContext
+	ctx := b.h.contextOf(r, from.session, &own)
+	defer own.leave()
 	var failed error // of what other replicas should have been told
 	for _, m := range messages {
 		x := &element{batch: b}

@@ -61,6 +61,7 @@ func (o *origin) Header(name string) (string, bool) {
 type exchange struct {
 	origin
 	reply
+	ctx callContext
 }
 
 var (

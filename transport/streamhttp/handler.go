@@ -29,6 +29,7 @@ type Handler struct {
 	ownLog    *state.MemoryLog // nil where the log is the user's, or none
 	sessions  sessions
 	streams   streams
+	calls     callContexts
 	bodies    Bodies
 	shared    *replicas // nil where the sessions are those of this handler alone
 	sessioned bool      // asked for with every request, so it is found out once
@@ -159,8 +160,9 @@ func (h *Handler) Streams() int { return h.streams.count() }
 // Refuse takes no new requests: they are answered with 503 from now on. What runs goes on.
 func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
 
-// Shutdown takes no new requests, waits until the calls of all sessions have been answered or ctx ends, and closes the
-// handler. It returns the context's error when that ended first.
+// Shutdown takes no new requests, waits until what runs has been answered or ctx ends, and closes the handler, which cancels
+// the rest. It returns the context's error when that ended first. Of requests that stand alone it waits for those of all
+// handlers of one server.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.Refuse()
 	var wg sync.WaitGroup
@@ -168,6 +170,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 		wg.Go(func() { s.peer.Drain(ctx) })
 	}
 	wg.Wait()
+	h.awaitCalls(ctx)
 	late := ctx.Err()
 	done := make(chan error, 1)
 	go func() { done <- h.Close() }() // ends by itself: a peer waits a bounded time for handlers that ignore their context
@@ -179,10 +182,29 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 }
 
-// Close takes no new requests and ends all sessions and streams; sessions that other handlers share live on there. It returns
-// when what they ran has ended, and may be called twice. What runs for other requests is left to http.Server.
+// awaitCalls waits until the requests that stand alone have been answered, or ctx ends.
+func (h *Handler) awaitCalls(ctx context.Context) {
+	counter, ok := h.recv.(transport.Counter)
+	if !ok {
+		return
+	}
+	const look = 5 * time.Millisecond // counting at each request would cost more
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for counter.Running() > 0 {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close takes no new requests, ends all sessions and streams and cancels what runs; sessions that other handlers share live
+// on there. It returns when what the sessions ran has ended, and may be called twice. For the others http.Server waits.
 func (h *Handler) Close() error {
 	h.Refuse()
+	h.calls.endAll()
 	h.streams.closeAll()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.close() {

@@ -150,15 +150,17 @@ func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
 			}
 		}
 		if here {
-			h.recv.Deliver(h.contextOf(r, x.session), x)
+			h.recv.Deliver(h.contextOf(r, x.session, &x.ctx), x)
+			x.ctx.leave()
 		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	ctx := h.contextOf(r, x.session)
+	ctx := h.contextOf(r, x.session, &x.ctx)
+	defer x.ctx.leave()
 	if row, _ := x.codec.Look(x.message.Method, false, era.ServerSide); row != nil && row.Long {
 		x.long = true
-		ctx, x.cancel = context.WithCancel(ctx)
+		ctx, x.cancel = context.WithCancel(r.Context()) // it ends with its stream, and is no call that anybody waits for
 	}
 	if opening == nil { // before its answer a session cannot be named, nor a stream of it be gone on with
 		x.resumes = keeper(x.session)
@@ -174,10 +176,12 @@ func (h *Handler) hand(w http.ResponseWriter, r *http.Request, x *exchange) {
 	}
 }
 
-// contextOf is what a call runs under: a stateless one ends with its connection, one of a session does not.
-func (h *Handler) contextOf(r *http.Request, s *session) context.Context {
+// contextOf is what a call runs under: a stateless one ends with its connection, or when the handler has waited for it long
+// enough; one of a session ends with that. own is where the former may live.
+func (h *Handler) contextOf(r *http.Request, s *session, own *callContext) context.Context {
 	if s != nil {
 		return context.WithoutCancel(r.Context())
 	}
-	return r.Context()
+	own.Context, own.of = r.Context(), &h.calls
+	return own
 }

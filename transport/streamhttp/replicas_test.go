@@ -150,13 +150,20 @@ func (w *world) stepping(t *testing.T, session [2]string) *wireStream {
 	call := w.dial(t, "POST", legacyCall("step"), session)
 	<-w.desk.waiting
 	w.step(1)
-	resp, err := http.ReadResponse(bufio.NewReader(call.conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := call.read(t)
 	call.status, call.events = resp.StatusCode, sse.NewReader(resp.Body, 0)
 	call.expect("prime", progress1)
 	return call
+}
+
+// read reads the head of an answer.
+func (s *wireStream) read(t *testing.T) *http.Response {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(s.conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
 }
 
 // TestTwoHandlers uses one session on two handlers that share a store, a log and a bus, and nothing else.
@@ -271,36 +278,53 @@ func TestSessionStateElsewhere(t *testing.T) {
 
 // The stream opened last gets what belongs to no call, wherever it is; when it ends another takes its place.
 func TestStreamsOfTwoHandlers(t *testing.T) {
-	_, a, b, session := two(t, Options{})
-	announce := func(c engine.Change) { // as if each had heard of a change made on the other
-		a.engine.Announce(c, "")
-		b.engine.Announce(c, "")
+	h, a, b, session := two(t, Options{})
+	announce := func(method string) { // each hears of a change
+		a.engine.Hear(method, "")
+		b.engine.Hear(method, "")
 	}
+	one := func(holds, not *world) { // for a moment it may be both, rather than none
+		t.Helper()
+		eventually(t, "one replica knows that it speaks to the session, and the other that it does not", func() bool {
+			s, other := holds.handler.sessions.get(session[1]), not.handler.sessions.get(session[1])
+			return s.shared.Holds() && (other == nil || !other.shared.Holds())
+		})
+	}
+	const tools, prompts = mcp.NotifyToolsChanged, mcp.NotifyPromptsChanged
 	older := a.connect(t, "GET", "", session)
 	older.expect("prime")
 	newer := b.connect(t, "GET", "", session)
 	newer.expect("prime")
-	announce(engine.ToolsChanged)
+	one(b, a)
+	announce(tools)
 	newer.expect("tools/list_changed")
 	newer.cut()
-	eventually(t, "the older stream has taken its place", func() bool {
-		s := a.handler.sessions.get(session[1])
-		return s.shared.Holds()
-	})
-	announce(engine.PromptsChanged)
+	one(a, b)
+	announce(prompts)
 	older.expect("prompts/list_changed")
 	older.cut()
 	eventually(t, "no stream is open", func() bool { return a.handler.Streams()+b.handler.Streams() == 0 })
-	announce(engine.ToolsChanged) // for the client that was there last
-	time.Sleep(100 * time.Millisecond)
+	announce(tools) // for the client that was there last
+	eventually(t, "it is stored", func() bool {
+		_, later, err := h.log.Replay(t.Context(), session[1], older.last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range later {
+			return true
+		}
+		return false
+	})
 	back := b.connect(t, "GET", "", session, after(older.last))
 	back.expect("tools/list_changed")
-	announce(engine.PromptsChanged)
+	one(b, a)
+	announce(prompts)
 	back.expect("prompts/list_changed")
 	both := a.connect(t, "GET", "", session, after(older.last)) // while the other still looks alive
 	both.expect("tools/list_changed", "prompts/list_changed")
 	back.expect("end")
-	announce(engine.ToolsChanged)
+	one(a, b)
+	announce(tools)
 	both.expect("tools/list_changed")
 }
 
