@@ -82,13 +82,23 @@ func (f *waitFile) Read(p []byte) (int, error) {
 		case err == nil:
 			return 0, io.EOF
 		case err == syscall.EAGAIN:
-			if _, err := syscall.EpollWait(f.epoll, f.seen[:], -1); err != nil && err != syscall.EINTR {
-				return 0, os.NewSyscallError("epoll_wait", err)
+			if err := f.wait(); err != nil {
+				return 0, err
 			}
 		case err != syscall.EINTR:
 			return 0, os.NewSyscallError("read", err)
 		}
 	}
+}
+
+// wait waits until there is something to read or the bell rings. What this thread has left to others goes first, so that
+// they need not wait until the runtime sees that it is stuck.
+func (f *waitFile) wait() error {
+	runtime.Gosched()
+	if _, err := syscall.EpollWait(f.epoll, f.seen[:], -1); err != nil && err != syscall.EINTR {
+		return os.NewSyscallError("epoll_wait", err)
+	}
+	return nil
 }
 
 // over returns why there is nothing to wait for.
