@@ -49,7 +49,8 @@ func speakers(t *testing.T) []speaker {
 // TestC049IDsKeepTheirType: elsewhere ids were read as numbers, so that 1 and "1" were one. Here two such requests are in
 // flight at once and each gets its own answer, the later one first.
 //
-// With ids compared by their text without quotes the second call was refused as one that is in flight already.
+// Seen to fail with ids read without their quotes: the second call on the pipe was refused as one that runs already, and the
+// answer in the session had the id 1.
 func TestC049IDsKeepTheirType(t *testing.T) {
 	t.Run("pipe", func(t *testing.T) {
 		c := spawn(t, "library")

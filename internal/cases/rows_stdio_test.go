@@ -43,6 +43,8 @@ func TestRowsOfPipes(t *testing.T) {
 		{"longer than may be", "small", "", `"` + strings.Repeat("x", frameLimit) + `"`, &shape, ""},
 		{"as long as may be", "small", "", `"` + strings.Repeat("x", frameLimit-2) + `"`, &shape, ""},
 		{"a blank line", "", "", "", nil, ""},
+		{"a byte order mark", "", "", "\xef\xbb\xbf" + ping, result(`"id":7,"result":{}`), ""},
+		{"a byte order mark later", "", "2025-11-25", "\xef\xbb\xbf" + ping, &parse, ""},
 		{"a carriage return", "", "", ping + "\r", result(`"id":7,"result":{}`), ""},
 
 		{"a number", "", "", `7`, &shape, ""},

@@ -161,7 +161,7 @@ func TestC067CirclesEnd(t *testing.T) {
 // TestC068AbsentIsNotZero: elsewhere a zero was taken for missing and replaced by the default, and a call without arguments
 // failed though it needs none. Here 0 stays 0 and absent arguments are {}, null ones too.
 //
-// With null arguments left as they are the last but one row was refused in both eras.
+// Seen to fail with null arguments passed on as they are: the rows of null were refused in both eras.
 func TestC068AbsentIsNotZero(t *testing.T) {
 	type count struct {
 		N    *int `json:"n,omitempty"`

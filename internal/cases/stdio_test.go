@@ -16,7 +16,7 @@ import (
 // TestC080LongLines: elsewhere a line of more than 64 KiB ended the connection, since the reader of lines had that limit.
 // Here lines of any length up to the server's own limit pass in both directions, and one beyond it is refused alone.
 //
-// With a limit of 64 KiB a line in framing.go it failed at 65 KiB, in both directions of a client and a server of ours.
+// Seen to fail with 64 KiB as the limit of every line: the answer to 65 KiB was a refusal.
 func TestC080LongLines(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		c := spawn(t, "wide")
@@ -53,7 +53,7 @@ func TestC080LongLines(t *testing.T) {
 
 // TestC080LongLinesToClients is the same the other way: a client of ours takes long answers of a process.
 func TestC080LongLinesToClients(t *testing.T) {
-	for _, mode := range []client.Options{{Mode: client.Modern}, {Mode: client.Legacy}} {
+	for _, mode := range []client.Options{{Mode: client.Modern, CallTimeout: patience}, {Mode: client.Legacy, CallTimeout: patience}} {
 		c, err := client.DialStdio(t.Context(), childCommand(t, "wide"), mode)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,8 @@ func childCommand(t *testing.T, role string) client.Command {
 // TestC082WritesDoNotBlockReads: elsewhere one side that wrote much while the other did not read stopped both. Here the
 // server goes on reading while its client takes nothing: a cancellation behind answers that fill the pipe arrives.
 //
-// With the answers written by the goroutine that reads (pipe.server.take without a second leader) the call never ended.
+// Seen to fail when every request ran on the goroutine that reads and no other took over the reading: the cancellation was
+// never seen.
 func TestC082WritesDoNotBlockReads(t *testing.T) {
 	c := spawnDeaf(t, "library")
 	c.send(t, callLine(`"waits"`, "wait", "{}", false))
