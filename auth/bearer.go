@@ -73,9 +73,13 @@ func (b *bearer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.proofs.offerNonce(w.Header())
 	}
 	clean := withoutToken(r.Context(), r) // the grant lives as long as a call of a session does, and the token must not
-	ctx := transport.WithGrant(r.Context(), &transport.Grant{Principal: who, Allow: func(w http.ResponseWriter, asked []transport.Operation) bool {
-		return b.allow(w, clean, who, scheme, asked)
-	}})
+	ctx := transport.WithGrant(r.Context(), &transport.Grant{
+		Principal: who,
+		Allow: func(w http.ResponseWriter, asked []transport.Operation) bool {
+			return b.allow(w, clean, who, scheme, asked)
+		},
+		Lacking: func(scopes []string) *transport.Demand { return b.lacking(clean, who, scheme, scopes) },
+	})
 	if b.opts.KeepHeaders {
 		b.next.ServeHTTP(w, r.WithContext(ctx))
 		return

@@ -52,7 +52,12 @@ func unauthorized(err error, scheme string) *refusal {
 // Where bound tokens are taken, a challenge that answers no credentials names both ways in, Bearer first: many clients read
 // no further.
 func (g *guard) challenge(w http.ResponseWriter, r *http.Request, no *refusal) {
-	header := w.Header()
+	g.challengeIn(w.Header(), r, no)
+	text(w, no.status, no.reason)
+}
+
+// challengeIn writes the headers of a refusal.
+func (g *guard) challengeIn(header http.Header, r *http.Request, no *refusal) {
 	var bearer, bound []string
 	switch {
 	case g.proofs == nil, no.scheme == schemeBearer && !g.proofs.required:
@@ -74,7 +79,6 @@ func (g *guard) challenge(w http.ResponseWriter, r *http.Request, no *refusal) {
 		g.proofs.offerNonce(header)
 	}
 	header.Set("Cache-Control", "no-store")
-	text(w, no.status, no.reason)
 }
 
 // parameters are those that every scheme has. It is never nil.

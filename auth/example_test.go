@@ -104,6 +104,33 @@ func ExampleBearer() {
 	//     error_description="the access token does not grant what this request needs: notes:read notes:write"
 }
 
+// What a call needs may show in its arguments only.
+func ExampleRequire() {
+	s := server.New(mcp.Implementation{Name: "notes", Version: "1.0.0"}, server.Options{})
+	type note struct {
+		Folder string `json:"folder,omitempty"`
+	}
+
+	// [require]
+	server.AddTool(s, mcp.Tool{Name: "read_note"}, func(ctx context.Context, _ *server.Request, in note) (string, error) {
+		if in.Folder != "public" {
+			if err := auth.Require(ctx, "notes:private"); err != nil {
+				return "", err
+			}
+		}
+		return "a note", nil
+	})
+	// [end]
+
+	guarded := auth.Bearer(auth.Options{Resource: "https://notes.example.com/mcp", Verifier: verifierForExamples()})(s.Handler())
+	show(guarded, "read_note", "token-of-ann")
+	// Output:
+	// 403
+	//   Bearer scope="notes:private",
+	//     error="insufficient_scope",
+	//     error_description="the access token does not grant what this request needs: notes:private"
+}
+
 func ExampleMetadata() {
 	opts := auth.Options{
 		Resource: "https://notes.example.com/mcp", AuthorizationServers: []string{"https://login.example.com"},

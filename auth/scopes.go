@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,15 +35,62 @@ func (g *guard) allow(w http.ResponseWriter, r *http.Request, who *mcp.Principal
 			}
 		}
 	}
+	no := g.short(who, scheme, needed)
+	if no != nil {
+		g.challenge(w, r, no)
+	}
+	return no == nil
+}
+
+// short refuses who lacks a scope, with all that are needed; nil for who has them.
+func (g *guard) short(who *mcp.Principal, scheme string, needed []string) *refusal {
 	switch {
 	case who == nil && len(needed) > 0:
-		g.challenge(w, r, g.nobody(needed))
-		return false
+		return g.nobody(needed)
 	case who != nil && !g.sufficient(who, needed):
-		g.challenge(w, r, lacking(scheme, needed))
-		return false
+		return lacking(scheme, needed)
 	}
-	return true
+	return nil
+}
+
+// lacking is what a handler tells a client that lacks scopes; nil when it has them. Those of every request are named too.
+func (g *guard) lacking(r *http.Request, who *mcp.Principal, scheme string, scopes []string) *transport.Demand {
+	var needed []string
+	if who != nil {
+		needed = slices.Clone(g.opts.Scopes)
+	}
+	for _, scope := range scopes {
+		if !slices.Contains(needed, scope) {
+			needed = append(needed, scope)
+		}
+	}
+	no := g.short(who, scheme, needed)
+	if no == nil {
+		return nil
+	}
+	d := &transport.Demand{Status: no.status, Header: http.Header{}, Reason: no.reason}
+	g.challengeIn(d.Header, r, no)
+	return d
+}
+
+// Require returns nil when the sender of the request that ctx belongs to has every scope named, or scopes that stand for them,
+// and otherwise an error for the handler to return: the client is then answered with 403 and a challenge that names them. Use
+// it where what is needed shows in the arguments only; [Options].ScopesFor refuses before anything runs.
+//
+// An answer that has begun as an event stream, is one of an array, or goes over HTTP+SSE has no status of its own any more: the
+// client gets the error alone. Where no [Bearer] stands around the server, and so on standard input and output, nobody has any
+// scope. Name no scope that is not one (RFC 6749, 3.3).
+func Require(ctx context.Context, scopes ...string) error {
+	g := transport.GrantOf(ctx)
+	if g == nil || g.Lacking == nil {
+		return mcp.Errorf(mcp.CodeInvalidRequest, "this needs an access token, and there is none")
+	}
+	d := g.Lacking(scopes)
+	if d == nil {
+		return nil
+	}
+	g.Demand(d)
+	return mcp.Errorf(mcp.CodeInvalidRequest, "%s", d.Reason)
 }
 
 // sufficient tells whether a principal has every scope that is needed.

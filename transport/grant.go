@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -10,7 +11,7 @@ import (
 )
 
 // Grant is what an authorization layer around an HTTP handler has found out about one request. It travels in the
-// request's context and is not changed once it is there.
+// request's context; once it is there its fields are not changed. Its methods may be called concurrently.
 type Grant struct {
 	// Principal is who sent the request; nil when nobody is known.
 	Principal *mcp.Principal
@@ -19,7 +20,27 @@ type Grant struct {
 	// holds an array of messages. When the answer is false it has written the refusal. Nil allows everything. It is called
 	// at most once for a request, before anything of it runs.
 	Allow func(w http.ResponseWriter, asked []Operation) bool
+
+	// Lacking tells a handler in the middle of a call what the client has to be told when it needs scopes that the sender
+	// does not have; nil when the sender has them all. Nil means that nobody has any.
+	Lacking func(scopes []string) *Demand
+
+	demand atomic.Pointer[Demand]
 }
+
+// Demand is how the answer of a request is to leave that a handler has refused for want of authorization.
+type Demand struct {
+	Status int
+	Header http.Header // beside those of every answer
+	Reason string      // for the client
+}
+
+// Demand asks that a failed answer of the request leaves with a status and headers of its own, where nothing has been sent
+// yet. The last one counts.
+func (g *Grant) Demand(d *Demand) { g.demand.Store(d) }
+
+// Demanded returns what was asked for, or nil.
+func (g *Grant) Demanded() *Demand { return g.demand.Load() }
 
 // Operation is one request or notification as authorization sees it.
 type Operation struct {

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -161,6 +162,9 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 	if p.opening != nil {
 		frame, code = p.settleOpening(ctx, frame, code, good)
 	}
+	if !good && p.stream == nil {
+		code = p.demanded(code)
+	}
 	if p.stream == nil && p.takes == eventsBody && code == http.StatusOK {
 		if err := p.open(0); err != nil {
 			return err
@@ -175,6 +179,19 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 	p.name()
 	p.body(frame, code)
 	return nil
+}
+
+// demanded gives a failed answer the status and headers that an authorization layer wants; p.mu is held.
+func (p *reply) demanded(code int) int {
+	if p.r == nil { // the connection has been taken over
+		return code
+	}
+	g := transport.GrantOf(p.r.Context())
+	if g == nil || g.Demanded() == nil {
+		return code
+	}
+	maps.Copy(p.w.Header(), g.Demanded().Header)
+	return g.Demanded().Status
 }
 
 // settleOpening makes the session that begins with a good answer known, before its client can be. Where that cannot be done
