@@ -116,8 +116,9 @@ func (s *Server) Changed(kind ListKind) {
 // ErrShutdown is what Serve and RunStdio return when they are called after Shutdown.
 var ErrShutdown = engine.ErrShutdown
 
-// Shutdown refuses new requests and sessions, ends every subscription with its final result, cancels what runs and closes every
-// session and connection. It returns when all have ended, or with the context's error when that ends first.
+// Shutdown refuses new requests and sessions, ends every subscription with its final result, cancels what runs in sessions and
+// on pipes and closes them; sessions that other replicas share live on there. Requests over HTTP that stand alone are answered
+// while ctx lasts, and cancelled then. It returns when all have ended, or with the context's error when that ends first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	handlers := s.handlers

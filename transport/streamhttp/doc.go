@@ -22,6 +22,12 @@
 // line has just now, if any. A GET that names an event gives the line a new connection (resume); cut ends one before its
 // time. What a client can go on with, and what is refused, stands in decision 0018.
 //
+// # Sessions of several handlers
+//
+// With Options.Sessions any of several handlers serves any session (decision 0020). Each request finds its session by the
+// store (takeup); sharedsession is what one handler knows of it, follow its GET streams, which bring what any handler has
+// put into the log, and word what they say to each other on the bus.
+//
 // # Streams that stay open
 //
 // A subscriptions/listen stream and a session's GET stream take their connection over from net/http (HTTP/1.1), so that
