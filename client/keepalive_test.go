@@ -12,7 +12,7 @@ import (
 )
 
 // TestKeepAlive holds when a legacy server is asked, and when it is given up. Seen to fail with the doubling taken out:
-// 12 pings came within the hour.
+// 60 pings came within the hour.
 func TestKeepAlive(t *testing.T) {
 	keep := client.KeepAlive{Interval: time.Minute}
 	for name, tc := range map[string]struct {

@@ -77,7 +77,7 @@ func TestC043ChildThatDiesIsStartedAgain(t *testing.T) {
 	if starts() != 2 || c.Err() != nil || faults.Load() == 0 {
 		t.Errorf("%d starts, %v, %d reports", starts(), c.Err(), faults.Load())
 	}
-	<-changed // what may have changed with the process
+	arrives(t, changed) // what may have changed with the process
 }
 
 // A legacy server that serves one call a process is used like any other.
