@@ -55,6 +55,15 @@ func (s *Server) checkedAnswers(r *Request, questions []seal.Question) mcp.Input
 	return out
 }
 
+// keptAnswers are those to questions that a handler has returned in an earlier run, and asked by call since.
+func keptAnswers(record *seal.Record) mcp.InputResponses {
+	out := make(mcp.InputResponses, len(record.Kept))
+	for _, answer := range record.Kept {
+		out[answer.Name] = answer.Raw
+	}
+	return out
+}
+
 // remembered keeps of a question what its answer is checked against: the method, and the schema of a form. Messages for a
 // model, say, would only make the state larger.
 func remembered(q mcp.InputRequest) json.RawMessage {

@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/internal/seal"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -18,39 +17,29 @@ import (
 // ask turns a handler's questions into a round: an input_required result, or requests that the engine sends where the
 // revision has no such results.
 func (s *Server) ask(r *Request, ask *mcp.InputRequired) *era.Outcome {
-	if refusal := s.mayAsk(r); refusal != nil {
-		return refusal
+	if err := s.canPut(r, ask); err != nil {
+		return s.failure(r, err)
 	}
-	need, err := needs(ask)
-	if err == nil {
-		err = checkForms(ask)
+	record := r.nextRecord()
+	record.State = ask.State
+	for _, key := range ask.Requests.Keys() {
+		record.Asked = append(record.Asked, seal.Question{Key: key, Request: remembered(ask.Requests[key])})
 	}
+	round, err := s.newRound(r, ask.Requests, record)
 	if err != nil {
-		return s.failure(r, fmt.Errorf("the handler asked for input: %v", err)) // not %w: it may hold a question again
-	}
-	if refusal := s.canAnswer(r, need); refusal != nil {
-		return refusal
-	}
-	round := &era.InputRound{Rerun: (*asked)(r)}
-	if len(ask.Requests) > 0 {
-		if round.Requests, err = jsonv2.Marshal(fit(r, ask.Requests), jsonv2.Deterministic(true)); err != nil {
-			return s.failure(r, fmt.Errorf("encode the questions of the handler: %v", err))
-		}
-	}
-	if round.State, err = s.sealState(r, ask); err != nil {
-		return s.failure(r, fmt.Errorf("seal the state of the call: %w", err))
+		return s.failure(r, err)
 	}
 	return &era.Outcome{Input: round}
 }
 
 // mayAsk refuses questions where the method has none, where nobody can be asked, and after too many rounds. The first is
 // the programmer's fault and stays here; of the others the client is told.
-func (s *Server) mayAsk(r *Request) *era.Outcome {
+func (s *Server) mayAsk(r *Request) error {
 	if r.in.Row == nil || !r.in.Row.MultiRound {
-		return s.failure(r, errors.New("the handler asked for input, which this method cannot; tools, prompts and resource reads can"))
+		return errors.New("the handler asked for input, which this method cannot; tools, prompts and resource reads can")
 	}
-	if most := s.opts.maxRounds(); r.Run() > most {
-		return s.unasked(r, fmt.Sprintf("it has been asked %d times, which is the limit, and the answers are not enough", most))
+	if r.Run() > s.opts.maxRounds() {
+		return s.tooOften()
 	}
 	if r.CanBeAsked() {
 		return nil
@@ -59,11 +48,15 @@ func (s *Server) mayAsk(r *Request) *era.Outcome {
 	if able := s.set.Modern(); len(able) > 0 {
 		why += "; it is in " + strings.Join(able, ", ")
 	}
-	return s.unasked(r, why)
+	return &cannotAsk{why: why}
+}
+
+func (s *Server) tooOften() error {
+	return &cannotAsk{why: fmt.Sprintf("it has been asked %d times, which is the limit, and the answers are not enough", s.opts.maxRounds())}
 }
 
 // canAnswer refuses questions that the client does not declare, or its revision does not have.
-func (s *Server) canAnswer(r *Request, need mcp.ClientCapabilities) *era.Outcome {
+func (s *Server) canAnswer(r *Request, need mcp.ClientCapabilities) error {
 	traits := r.in.Codec.Traits()
 	missing := ""
 	switch e := need.Elicitation; {
@@ -75,20 +68,29 @@ func (s *Server) canAnswer(r *Request, need mcp.ClientCapabilities) *era.Outcome
 		missing = "has no tools for the client's model"
 	}
 	if missing != "" {
-		return s.unasked(r, fmt.Sprintf("its revision %s %s", r.ProtocolVersion(), missing))
+		return &cannotAsk{why: fmt.Sprintf("its revision %s %s", r.ProtocolVersion(), missing)}
 	}
 	lack, lacks := r.ClientCapabilities().Missing(need)
 	switch {
 	case !lacks:
 		return nil
 	case traits.InputRounds:
-		return &era.Outcome{Err: mcp.MissingCapability(lack), Row: era.RowCapable}
+		why := mcp.MissingCapability(lack)
+		return &cannotAsk{why: why.Message, code: why}
 	}
 	names, err := json.Marshal(lack)
 	if err != nil {
-		return s.failure(r, err)
+		return err
 	}
-	return s.unasked(r, fmt.Sprintf("it has not declared the capabilities %s in its handshake", names))
+	return &cannotAsk{why: fmt.Sprintf("it has not declared the capabilities %s in its handshake", names)}
+}
+
+// unable answers a call whose handler needs an answer that it cannot get.
+func (s *Server) unable(r *Request, e *cannotAsk) *era.Outcome {
+	if e.code != nil {
+		return &era.Outcome{Err: e.code, Row: era.RowCapable}
+	}
+	return s.unasked(r, e.why)
 }
 
 // unasked answers a call whose client would have to be asked and cannot be: in the text of a tool's result, for the model

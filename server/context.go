@@ -31,15 +31,20 @@ func (r *Request) under(ctx context.Context) context.Context {
 func (c *callContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 
 // Done implements context.Context.
-func (c *callContext) Done() <-chan struct{} { return c.ctx.Done() }
+func (c *callContext) Done() <-chan struct{} {
+	if r := (*Request)(c); r.mayEnd() {
+		return r.living().Done()
+	}
+	return c.ctx.Done()
+}
 
 // Err implements context.Context.
-func (c *callContext) Err() error { return c.ctx.Err() }
+func (c *callContext) Err() error { return (*Request)(c).running().Err() }
 
 // Value implements context.Context.
 func (c *callContext) Value(key any) any {
 	if key == (requestKey{}) {
 		return (*Request)(c)
 	}
-	return c.ctx.Value(key)
+	return (*Request)(c).running().Value(key)
 }

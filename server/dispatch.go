@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -27,8 +29,23 @@ func (d *dispatcher) Call(ctx context.Context, in *engine.Incoming) *era.Outcome
 	return d.dispatch(ctx, r)
 }
 
-// dispatch looks up whom a request is for. It runs again with each round of questions, and the middleware does not.
-func (d *dispatcher) dispatch(ctx context.Context, r *Request) *era.Outcome {
+// dispatch serves a request. It runs again with each round of questions, and the middleware does not.
+func (d *dispatcher) dispatch(ctx context.Context, r *Request) (out *era.Outcome) {
+	defer func() { // a handler that trips over the missing answer has ended its run all the same
+		ended := r.settled()
+		if ended == nil {
+			return
+		}
+		if v := recover(); v != nil {
+			r.server.report(fmt.Errorf("the handler of %s %q panicked after its question: %v\n%s", r.Method(), r.Name(), v, debug.Stack()))
+		}
+		out = ended
+	}()
+	return d.lookUp(ctx, r)
+}
+
+// lookUp finds out whom a request is for.
+func (d *dispatcher) lookUp(ctx context.Context, r *Request) *era.Outcome {
 	s := (*Server)(d)
 	switch r.Method() {
 	case mcp.MethodCallTool:
@@ -74,6 +91,10 @@ func (s *Server) failure(r *Request, err error) *era.Outcome {
 	if errors.As(err, &ask) {
 		return s.ask(r, ask)
 	}
+	var unable *cannotAsk
+	if errors.As(err, &unable) {
+		return s.unable(r, unable)
+	}
 	var refused *era.Refusal // of Mirrors.Check: its row gives the HTTP status
 	if errors.As(err, &refused) {
 		return refused.Outcome()
@@ -91,7 +112,7 @@ func (s *Server) failure(r *Request, err error) *era.Outcome {
 
 // note writes down what the peer is told nothing of. A request that its client has given up has not failed.
 func (s *Server) note(r *Request, level slog.Level, err error) {
-	if !r.in.Live() {
+	if !r.in.Live() || r.round.Load() != nil { // or its handler has reported the end of a run
 		return
 	}
 	s.logger().LogAttrs(context.Background(), level, "mcp: a handler failed",

@@ -93,6 +93,10 @@ type Options struct {
 	// takes the time that StateLife leaves it. Zero means 10 min; negative means no bound.
 	AskTimeout time.Duration
 
+	// UntilWait bounds how long [Request.Until] waits in one run on the modern era, before it sends the client away to come
+	// back. It should be shorter than clients wait for an answer. Zero means 30 s; negative means that it sends away at once.
+	UntilWait time.Duration
+
 	// AskGrace bounds how long such a question stays open while the client has no stream open over Streamable HTTP: it has
 	// probably gone. Zero means 1 min; negative means that AskTimeout alone counts.
 	AskGrace time.Duration

@@ -126,34 +126,34 @@ func (s *Server) raw(ctx context.Context, r *Request, h RawHandler, otherwise fu
 
 // rawRound passes questions on. Where the engine has to ask them, the client must be able to answer.
 func (s *Server) rawRound(r *Request, res *RawResult) *era.Outcome {
-	if refusal := s.mayAsk(r); refusal != nil {
-		return refusal
+	if err := s.mayAsk(r); err != nil {
+		return s.failure(r, err)
 	}
 	if res.InputRequests != nil && !isObject(res.InputRequests) || res.RequestState != nil && !isString(res.RequestState) {
 		return s.failure(r, errors.New("the handler's input requests must be a JSON object, and its request state a JSON string"))
 	}
 	if !r.in.Codec.Traits().InputRounds {
-		if refusal := s.rawFits(r, res); refusal != nil {
-			return refusal
+		if err := s.rawFits(r, res); err != nil {
+			return s.failure(r, err)
 		}
 	}
 	return &era.Outcome{Input: &era.InputRound{Requests: res.InputRequests, State: res.RequestState, Rerun: (*asked)(r)}}
 }
 
 // rawFits refuses raw questions that the client cannot answer.
-func (s *Server) rawFits(r *Request, res *RawResult) *era.Outcome {
+func (s *Server) rawFits(r *Request, res *RawResult) error {
 	ask := &mcp.InputRequired{}
 	if state, ok := jsonrpc.Text(res.RequestState); ok {
 		ask.State = &state
 	}
 	if res.InputRequests != nil {
 		if err := json.Unmarshal(res.InputRequests, &ask.Requests); err != nil {
-			return s.failure(r, fmt.Errorf("the handler's input requests cannot be read: %v", err))
+			return fmt.Errorf("the handler's input requests cannot be read: %v", err)
 		}
 	}
 	need, err := needs(ask)
 	if err != nil {
-		return s.failure(r, fmt.Errorf("the handler asked for input: %v", err))
+		return fmt.Errorf("the handler asked for input: %v", err)
 	}
 	return s.canAnswer(r, need)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -26,9 +27,14 @@ type Request struct {
 
 	responses json.RawMessage    // the answers of a retry, as they came; nil for none
 	token     json.RawMessage    // its state, as it came; nil for none
+	byCall    bool               // questions may be asked by call: what they need has been opened
 	run       int                // 0 where only responses and token can tell
 	record    *seal.Record       // what the state held; nil for none of ours
 	answers   mcp.InputResponses // those that fit what was asked; set with record
+
+	asks  atomic.Pointer[asker]          // what this run asks by call; nil while it has not
+	round atomic.Pointer[era.InputRound] // what it has ended with, so that nothing more comes of it; nil while it goes on
+	life  atomic.Pointer[life]
 
 	mu   sync.Mutex
 	last float64 // the progress sent so far
@@ -193,7 +199,7 @@ func (r *Request) ProgressToken() json.RawMessage {
 // empty. Progress that does not grow is not sent. Errors of the connection are not reported: the context tells.
 func (r *Request) Progress(ctx context.Context, progress, total float64, message string) {
 	token, ok := r.in.ProgressToken()
-	if !ok || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
+	if !ok || r.quiet() || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
 		return
 	}
 	if r.first != nil { // all runs tell of one piece of work
@@ -223,8 +229,15 @@ func (r *Request) Progress(ctx context.Context, progress, total float64, message
 // Notify sends a notification that belongs to this request; params is a raw object or nil. For relays and vendor
 // notifications. It fails when the client's revision does not have the method or there is no way to send it.
 func (r *Request) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	if r.round.Load() != nil {
+		return ErrSuspended
+	}
 	return r.in.Notify(ctx, &era.Notice{Method: method, Params: params})
 }
+
+// quiet tells whether what the handler tells of its work is kept from the client: it has been told before, or the run has
+// ended.
+func (r *Request) quiet() bool { return r.round.Load() != nil || r.replays() }
 
 // notify sends what may be lost: a client that takes no stream goes without.
 func (r *Request) notify(ctx context.Context, n *era.Notice) {

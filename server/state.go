@@ -73,21 +73,25 @@ func bindingOf(r *Request) (seal.Binding, error) {
 	return b, err
 }
 
-// sealState makes the state that travels with a round: what was asked, what the handler keeps, and the place in the chain.
-// The answer is a JSON string. It is made before anything is sent, so a state that is too large asks nobody.
-func (s *Server) sealState(r *Request, ask *mcp.InputRequired) (json.RawMessage, error) {
-	binding, err := bindingOf(r)
-	if err != nil {
-		return nil, err
-	}
-	record := seal.Record{State: ask.State, Link: seal.Link{Round: uint16(r.Run())}}
-	if r.record != nil {
-		record.Chain = r.record.Chain
+// nextRecord begins what the next run has to know: the place in the chain, and what has been asked and done so far.
+func (r *Request) nextRecord() *seal.Record {
+	record := &seal.Record{Link: seal.Link{Round: uint16(r.Run())}}
+	if a := r.asks.Load(); a != nil {
+		record.Chain, record.Answers, record.Once = a.chain, a.answers, a.once
+	} else if r.record != nil {
+		record.Chain, record.Answers, record.Once = r.record.Chain, r.record.Answers, r.record.Once
 	} else {
 		record.Chain = seal.NewChain()
 	}
-	for _, key := range ask.Requests.Keys() {
-		record.Asked = append(record.Asked, seal.Question{Key: key, Request: remembered(ask.Requests[key])})
+	return record
+}
+
+// sealRecord makes the state that travels with a round: what was asked, what the handler keeps, and the place in the chain.
+// The answer is a JSON string. It is made before anything is sent, so a state that is too large asks nobody.
+func (s *Server) sealRecord(r *Request, record *seal.Record) (json.RawMessage, error) {
+	binding, err := bindingOf(r)
+	if err != nil {
+		return nil, err
 	}
 	payload, err := record.Append(nil)
 	if err != nil {
@@ -106,6 +110,7 @@ func (s *Server) openRetry(ctx context.Context, r *Request) *era.Outcome {
 	if refusal := checkShape(r); refusal != nil {
 		return refusal
 	}
+	r.byCall = true
 	if r.token == nil {
 		return nil
 	}
@@ -119,7 +124,12 @@ func (s *Server) openRetry(ctx context.Context, r *Request) *era.Outcome {
 		return s.failure(r, fmt.Errorf("open the state of a retry: %v", err))
 	}
 	r.record, r.run = record, int(record.Round)+1
-	r.answers = s.checkedAnswers(r, record.Asked)
+	checked := s.checkedAnswers(r, record.Asked)
+	if record.ByCall {
+		record.Fill(checked)
+		checked = keptAnswers(record)
+	}
+	r.answers = checked
 	return nil
 }
 

@@ -169,9 +169,10 @@ func (s *Server) badInput(r *Request, t *tool, err error) *era.Outcome {
 func (s *Server) toolFailure(r *Request, t *tool, err error) *era.Outcome {
 	var own *mcp.Error
 	var ask *mcp.InputRequired
+	var unable *cannotAsk
 	var misfit *misfitError
 	switch {
-	case errors.As(err, &own) && !own.Code.IsLocal(), errors.As(err, &ask):
+	case errors.As(err, &own) && !own.Code.IsLocal(), errors.As(err, &ask), errors.As(err, &unable):
 		return s.failure(r, err)
 	case errors.As(err, &misfit):
 		return s.badInput(r, t, misfit.why)

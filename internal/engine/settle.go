@@ -158,11 +158,11 @@ func (in *Incoming) withElicitationID(q Question) json.RawMessage {
 	if _, has := jsonrpc.Member(q.Params, "elicitationId"); has || !in.Codec.Traits().URLElicitation {
 		return q.Params
 	}
-	return jsonrpc.With(nil, q.Params, "elicitationId", jsonrpc.AppendString(nil, newUUID()))
+	return jsonrpc.With(nil, q.Params, "elicitationId", jsonrpc.AppendString(nil, NewUUID()))
 }
 
-// newUUID makes a random UUID (RFC 9562, version 4).
-func newUUID() string {
+// NewUUID makes a random UUID (RFC 9562, version 4).
+func NewUUID() string {
 	var b [16]byte
 	rand.Read(b[:])
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

@@ -22,8 +22,15 @@ type Record struct {
 	// Asked are the questions that are open, so that a missing one can be asked again and an answer checked.
 	Asked []Question
 
-	// Answers are those so far, in the order their questions were asked. They have been checked against what was asked.
+	// Answers are those to questions asked by call, in the order their questions were asked. They have been checked against
+	// what was asked. One without Raw is open; Asked has the open ones, in the same order.
 	Answers []Answer
+
+	// ByCall says that the run before ended with a question asked by call, and not with one that the handler returned.
+	ByCall bool
+
+	// Kept are answers to questions that the handler has returned, which it may still want to see.
+	Kept []Answer
 
 	// Once holds the results of steps that must not run again, in the order they ran.
 	Once []OnceResult
@@ -50,6 +57,12 @@ type OnceResult struct {
 	Raw   json.RawMessage // as it was marshalled
 }
 
+// Flags of an encoded record.
+const (
+	flagState = 1 << iota // a state follows
+	flagByCall
+)
+
 // ErrRecord says that bytes are no record of this release.
 var ErrRecord = errors.New("not a record of this version")
 
@@ -59,18 +72,24 @@ func (r *Record) Append(dst []byte) ([]byte, error) {
 	dst = append(dst, recordVersion)
 	dst = binary.BigEndian.AppendUint16(dst, r.Round)
 	dst = append(dst, r.Chain[:]...)
+	flags := byte(0)
+	if r.ByCall {
+		flags |= flagByCall
+	}
 	if r.State == nil {
-		dst = append(dst, 0)
+		dst = append(dst, flags)
 	} else {
-		dst = appendPart(append(dst, 1), *r.State)
+		dst = appendPart(append(dst, flags|flagState), *r.State)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(r.Asked)))
 	for _, q := range r.Asked {
 		dst = appendPart(appendPart(dst, q.Key), q.Request)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(r.Answers)))
-	for _, a := range r.Answers {
-		dst = appendPart(appendPart(appendPart(appendPart(dst, a.Kind), a.Name), a.Form), a.Raw)
+	for _, list := range [][]Answer{r.Answers, r.Kept} {
+		dst = binary.AppendUvarint(dst, uint64(len(list)))
+		for _, a := range list {
+			dst = appendPart(appendPart(appendPart(appendPart(dst, a.Kind), a.Name), a.Form), a.Raw)
+		}
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(r.Once)))
 	for _, o := range r.Once {
@@ -98,16 +117,21 @@ func DecodeRecord(data []byte) (*Record, error) {
 	if head := p.take(2 + len(r.Chain)); !p.bad {
 		r.Round, r.Chain = binary.BigEndian.Uint16(head), ChainID(head[2:])
 	}
-	if state := p.take(1); !p.bad && state[0] != 0 {
-		p.bad = state[0] != 1
-		text := string(p.part())
-		r.State = &text
+	if flags := p.take(1); !p.bad {
+		p.bad = flags[0]&^(flagState|flagByCall) != 0
+		r.ByCall = flags[0]&flagByCall != 0
+		if flags[0]&flagState != 0 {
+			text := string(p.part())
+			r.State = &text
+		}
 	}
 	for n := p.count(); n > 0 && !p.bad; n-- {
 		r.Asked = append(r.Asked, Question{Key: string(p.part()), Request: p.part()})
 	}
-	for n := p.count(); n > 0 && !p.bad; n-- {
-		r.Answers = append(r.Answers, Answer{Kind: string(p.part()), Name: string(p.part()), Form: p.part(), Raw: p.part()})
+	for _, list := range []*[]Answer{&r.Answers, &r.Kept} {
+		for n := p.count(); n > 0 && !p.bad; n-- {
+			*list = append(*list, Answer{Kind: string(p.part()), Name: string(p.part()), Form: p.part(), Raw: p.part()})
+		}
 	}
 	for n := p.count(); n > 0 && !p.bad; n-- {
 		r.Once = append(r.Once, OnceResult{Key: string(p.part()), After: int(p.count()), Raw: p.part()})
@@ -116,6 +140,17 @@ func DecodeRecord(data []byte) (*Record, error) {
 		return nil, fmt.Errorf("%w: it is cut short or too long", ErrRecord)
 	}
 	return r, nil
+}
+
+// Fill puts answers, by the keys of their questions, into the places of those that are open. What has no answer stays open.
+func (r *Record) Fill(answers map[string]json.RawMessage) {
+	asked := r.Asked
+	for i := range r.Answers {
+		if r.Answers[i].Raw == nil && len(asked) > 0 {
+			r.Answers[i].Raw = answers[asked[0].Key]
+			asked = asked[1:]
+		}
+	}
 }
 
 // Record reads the payload of a token as a record. One that does not belong to the token's own link is refused as well.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -137,12 +138,39 @@ func (s *Sealer) Seal(ctx context.Context, b Binding, at Link, payload []byte, n
 		if s.store == nil {
 			return "", &TooLargeError{Size: size, Limit: s.maxBytes}
 		}
-		id, err := s.put(ctx, c)
-		if err != nil {
-			return "", err
-		}
-		c.kind, c.payload = kindReference, id
+		return s.keep(ctx, c)
 	}
+	return s.token(c)
+}
+
+// ErrNoStore says that a payload was to stay in a store, and there is none.
+var ErrNoStore = errors.New("there is no store for the states of calls")
+
+// Keep makes a token like [Sealer.Seal] does, whose payload stays in the store however small it is. It fails with
+// [ErrNoStore] where there is none.
+func (s *Sealer) Keep(ctx context.Context, b Binding, at Link, payload []byte, now time.Time, life time.Duration) (string, error) {
+	if s.store == nil {
+		return "", ErrNoStore
+	}
+	return s.keep(ctx, content{expiry: now.Add(life), at: at, binding: b, payload: payload})
+}
+
+// Keeps tells whether there is a store.
+func (s *Sealer) Keeps() bool { return s.store != nil }
+
+// keep puts a content into the store and makes a token that refers to it.
+func (s *Sealer) keep(ctx context.Context, c content) (string, error) {
+	c.kind = kindInline
+	id, err := s.put(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	c.kind, c.payload = kindReference, id
+	return s.token(c)
+}
+
+// token seals a content.
+func (s *Sealer) token(c content) (string, error) {
 	sealed, err := s.ring.seal(make([]byte, 0, sealedExtra+len(c.payload)), prefix, s.append(make([]byte, 0, fixedSize+len(c.payload)), c))
 	if err != nil {
 		return "", err
