@@ -58,10 +58,11 @@ func (h *Handler) take(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		refuse(w, bad.ID, mcp.Errorf(mcp.Code(bad.Code), "%v", err))
 		return false
 	}
-	if !h.allows(w, r, h.set.ClassifyFrame(m, from.session.peer.Codec()), m) {
+	routes := h.classify(from, m)
+	if !h.allows(w, r, routes, m) {
 		return false
 	}
-	h.hand(ctx, m, from, from.session)
+	h.hand(ctx, m, routes[0], from, from.session)
 	return true
 }
 
@@ -72,28 +73,44 @@ func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, r *http.
 		refuse(w, jsonrpc.ID{}, route.Refusal.Err)
 		return false
 	}
-	if !h.allows(w, r, route, messages...) {
+	routes := h.classify(from, messages...)
+	if !h.allows(w, r, routes, messages...) {
 		return false
 	}
 	b := &batch{session: from.session, left: len(messages) + 1} // one more, so that the array is not sent before all are registered
-	for _, m := range messages {
-		h.hand(ctx, m, from, b)
+	for i, m := range messages {
+		h.hand(ctx, m, routes[i], from, b)
 	}
 	b.drop()
 	return true
 }
 
-// allows puts messages before an authorization layer. Those that have no codec are refused or dropped anyway.
-func (h *Handler) allows(w http.ResponseWriter, r *http.Request, route negotiate.Route, messages ...*jsonrpc.Message) bool {
-	return route.Codec == nil || transport.Allows(w, r, func() []transport.Operation {
-		return transport.Operations(route.Codec, messages...)
+// classify says where messages go, as on a pipe: the handshake of the stream counts and not the headers of a POST. Each is
+// classified once, since the handshake may end meanwhile and what was allowed must be what is delivered.
+func (h *Handler) classify(from origin, messages ...*jsonrpc.Message) []negotiate.Route {
+	routes := make([]negotiate.Route, len(messages))
+	settled := from.session.peer.Codec()
+	for i, m := range messages {
+		routes[i] = h.set.ClassifyFrame(m, settled)
+	}
+	return routes
+}
+
+// allows puts messages before an authorization layer. Those without a codec are refused or dropped anyway.
+func (h *Handler) allows(w http.ResponseWriter, r *http.Request, routes []negotiate.Route, messages ...*jsonrpc.Message) bool {
+	return transport.Allows(w, r, func() []transport.Operation {
+		var asked []transport.Operation
+		for i, m := range messages {
+			if routes[i].Codec != nil {
+				asked = append(asked, transport.Operations(routes[i].Codec, m)...)
+			}
+		}
+		return asked
 	})
 }
 
-// hand classifies a message as on a pipe, where the handshake of the stream counts and not the headers of a POST, and
-// delivers it.
-func (h *Handler) hand(ctx context.Context, m *jsonrpc.Message, from origin, to back) {
-	route := h.set.ClassifyFrame(m, from.session.peer.Codec())
+// hand delivers a message, or answers why not.
+func (h *Handler) hand(ctx context.Context, m *jsonrpc.Message, route negotiate.Route, from origin, to back) {
 	switch {
 	case m.Kind() == jsonrpc.KindRequest && h.isClosed(): // answers to our own requests are still taken: calls wait for them
 		h.report(to.answer(ctx, jsonrpc.AppendError(nil, m.ID, &jsonrpc.Error{Code: int64(mcp.CodeInternal), Message: errShutdown.Error()})))
