@@ -263,6 +263,8 @@ func (o *opener) probe(ctx context.Context, revision string, again bool) (negoti
 		return p, context.Cause(ctx)
 	case authError(err) != nil:
 		return p, authError(err)
+	case errors.Is(err, ErrUnauthorized): // what stands under the HTTP client has tried to authorize, in vain
+		return p, err
 	case errors.As(err, &status):
 		p.Status = status.Status
 		if status.Message != nil {

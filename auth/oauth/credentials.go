@@ -28,7 +28,7 @@ type Credentials struct {
 	Key      *Key   // for MethodPrivateKeyJWT
 
 	// Method is how the client proves who it is. Empty takes the first of private_key_jwt (with a key), basic, post (with
-	// a secret) and none that the authorization server takes.
+	// a secret) and none that the authorization server lists.
 	Method string
 }
 
@@ -70,8 +70,8 @@ func (c Credentials) method(at *serverMetadata) (string, error) {
 			return method, nil
 		}
 	}
-	if able[0] == MethodNone {
-		return MethodNone, nil // a public client has no other; some servers do not list it
+	if able[0] == MethodNone || slices.Contains(at.Methods, MethodNone) {
+		return MethodNone, nil // a public client has no other, listed or not; and some servers give secrets that nobody may show
 	}
 	return "", fmt.Errorf("the authorization server takes none of the methods %q that these credentials allow; it lists %q", able, at.Methods)
 }

@@ -303,6 +303,7 @@ func TestClientAuthentication(t *testing.T) {
 		{"post", []string{"client_secret_post"}, "client_secret_post", "s e/cret", MethodPost},
 		{"nothing listed, a secret given", nil, "", "s e/cret", MethodBasic},
 		{"a secret without a method", []string{"client_secret_post", "none"}, "", "s e/cret", MethodPost},
+		{"a secret that nobody wants", []string{"none"}, "", "s e/cret", MethodNone},
 		{"a method without a secret", []string{"client_secret_basic"}, "client_secret_basic", "", MethodNone},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,9 @@ func TestDialWithoutToken(t *testing.T) {
 	var of *oauth.Error
 	if !errors.As(err, &of) || !errors.Is(err, client.ErrUnauthorized) || !errors.Is(err, oauth.ErrLoginNeeded) {
 		t.Errorf("error %v", err)
+	}
+	if strings.Contains(err.Error(), "could not be reached") {
+		t.Errorf("%v blames the network", err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %v", took)
