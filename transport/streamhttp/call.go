@@ -101,6 +101,9 @@ func moved(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.Sta
 
 // explain says why a request failed: the end of the client, of the context, or the network.
 func (c *Client) explain(ctx context.Context, err error) error {
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		<-ctx.Done() // which comes now: a dialer goes by the same clock, and was first
+	}
 	switch {
 	case c.ctx.Err() != nil:
 		return transport.ErrClosed
