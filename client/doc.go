@@ -22,6 +22,16 @@
 // A child process that has ended is started again, and a session that an HTTP server has forgotten is replaced by a new one:
 // see [Options.Restart], [Client.Done] and [Client.Err]. What the server may have begun is never repeated by itself.
 //
+// # What a server asks
+//
+// [Options.CreateMessage], [Options.Elicit], [Options.ElicitURL] and [Options.Roots] answer servers of both eras: requests of
+// legacy ones, and the questions by which a modern one wants a call repeated. The call goes on by itself.
+//
+// # News
+//
+// [Client.Subscribe] brings changes of lists and of resources in both eras. [Client.OnToolsChange] and its kin call a
+// function.
+//
 // # The raw door
 //
 // [Client.Raw] and [Client.Start] carry any method as raw JSON, token for token, and [Options.OnRequest] takes whatever the

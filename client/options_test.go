@@ -24,8 +24,8 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: got %s and lifted %s, want %s and 0", name, d[0], d[2], d[1])
 		}
 	}
-	if o.MaxPages != 256 {
-		t.Errorf("MaxPages: got %d", o.MaxPages)
+	if o.MaxPages != 256 || o.MaxInputRounds != 10 {
+		t.Errorf("MaxPages: got %d, MaxInputRounds: %d", o.MaxPages, o.MaxInputRounds)
 	}
 }
 

@@ -127,6 +127,7 @@ func (f *feed) restored() {
 	if err := f.lock(f.c.life); err != nil {
 		return // it has ended
 	}
+	f.forsake()
 	for uri := range f.held {
 		if err := f.c.SubscribeResource(f.c.life, uri); err != nil && f.c.life.Err() == nil {
 			f.fault(fmt.Errorf("after the connection was opened anew: %w", err))
@@ -134,4 +135,22 @@ func (f *feed) restored() {
 	}
 	f.unlock()
 	f.gap()
+}
+
+// errAnew ends a subscription that is not to reconnect.
+var errAnew = errors.New("the connection was lost and opened anew, and the subscription is not to reconnect")
+
+// forsake ends the subscriptions that do not want to outlive their connection; the turn is held.
+func (f *feed) forsake() {
+	for _, s := range f.all(func(s *subscriber) bool { return !s.background && !s.reconnect }) {
+		if !f.drop(s) {
+			continue // it was closed meanwhile, and waits for the turn to give back what it held
+		}
+		for _, uri := range f.honoured(s).ResourceSubscriptions {
+			if f.held[uri]--; f.held[uri] <= 0 {
+				delete(f.held, uri)
+			}
+		}
+		f.end(s, errAnew)
+	}
 }

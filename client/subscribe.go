@@ -19,7 +19,8 @@ type Filter = mcp.SubscriptionFilter
 // SubscribeOptions adjusts a subscription. It is an optional last argument.
 type SubscribeOptions struct {
 	// Reconnect keeps the subscription when the stream that brings the news breaks: it is opened anew, with pauses that grow
-	// to 30 s, and a Gap is told. Without it the subscription ends.
+	// to 30 s, and a Gap is told. Without it the subscription ends. The stream of a legacy session over HTTP is opened anew
+	// in any case, as long as the session lasts.
 	Reconnect bool
 }
 
