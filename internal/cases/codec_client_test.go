@@ -88,7 +88,7 @@ func dialOld(t *testing.T, s *oldServer, said *complaints) *client.Client {
 }
 
 // listed dials a server whose answer to tools/list is the one given, and collects all tools.
-func listed(t *testing.T, result string) (names []string, failed error, said *complaints) {
+func listed(t *testing.T, result string) (names []string, said *complaints, failed error) {
 	t.Helper()
 	s := playServer(t, func(_ *oldServer, w http.ResponseWriter, id, _ string) {
 		w.Header().Set("Content-Type", "application/json")
@@ -97,11 +97,11 @@ func listed(t *testing.T, result string) (names []string, failed error, said *co
 	said = &complaints{}
 	for tool, err := range dialOld(t, s, said).Tools(t.Context()) {
 		if err != nil {
-			return names, err, said
+			return names, said, err
 		}
 		names = append(names, tool.Name)
 	}
-	return names, nil, said
+	return names, said, nil
 }
 
 // TestC064ClientsReadNull is the client's half: elsewhere a client that was sent null for a list, or within one, panicked.
@@ -125,7 +125,7 @@ func TestC064ClientsReadNull(t *testing.T) {
 		{`[]`, "", false},
 		{`null`, "", false},
 	} {
-		names, err, said := listed(t, c.result)
+		names, said, err := listed(t, c.result)
 		if got := strings.Join(names, " "); got != c.names && err == nil {
 			t.Errorf("%s: tools %q, want %q", c.result, got, c.names)
 		}
@@ -140,7 +140,7 @@ func TestC064ClientsReadNull(t *testing.T) {
 
 // TestC065ClientsKeepOddSchemas is the client's half: of five tools every one with a legal schema is there.
 func TestC065ClientsKeepOddSchemas(t *testing.T) {
-	names, err, _ := listed(t, `{"tools":[
+	names, _, err := listed(t, `{"tools":[
 		{"name":"output","inputSchema":{"type":"object"},"outputSchema":{"type":["null","array"]}},
 		{"name":"missing"},
 		{"name":"true","inputSchema":true},
