@@ -107,8 +107,8 @@ func (a *Authorizer) Login(ctx context.Context) error {
 		return err
 	}
 	discard(resp)
-	if resp.StatusCode == http.StatusUnauthorized {
-		return &Error{Server: a.where, Doing: "log in", Err: errors.New("the server still answers with HTTP status 401")}
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return &Error{Server: a.where, Doing: "log in", Err: fmt.Errorf("the server still answers with HTTP status %d", resp.StatusCode)}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,6 +32,15 @@ type Credentials struct {
 	// a secret) and none that the authorization server lists.
 	Method string
 }
+
+// String names the client, without what it proves itself by; so do GoString and LogValue.
+func (c Credentials) String() string { return fmt.Sprintf("client %q of %q", c.ClientID, c.Issuer) }
+
+// GoString is String, for %#v.
+func (c Credentials) GoString() string { return c.String() }
+
+// LogValue is String, for package slog.
+func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 func (c Credentials) check() error {
 	switch {
@@ -90,6 +100,9 @@ func (c Credentials) authenticate(now time.Time, at *serverMetadata, header http
 		form.Set("client_id", c.ClientID)
 		form.Set("client_secret", c.Secret)
 	case MethodPrivateKeyJWT: // the client's id is in the assertion, RFC 7523, section 3
+		if len(at.Algorithms) > 0 && !slices.Contains(at.Algorithms, c.Key.algorithm) {
+			return fmt.Errorf("the authorization server takes no signatures with %s; it lists %q", c.Key.algorithm, at.Algorithms)
+		}
 		assertion, err := c.Key.assertion(now, c.ClientID, at.Issuer)
 		if err != nil {
 			return err

@@ -46,8 +46,12 @@ func (g *guard) permits(ctx context.Context, u *url.URL) error {
 	default:
 		return fmt.Errorf("%w: it has to be https", ErrGuard)
 	}
-	if addr, ok := literal(u.Hostname()); ok {
+	addr, ok := literal(u.Hostname())
+	switch {
+	case ok:
 		return g.judge(ctx, addr)
+	case isLoopbackHost(u.Hostname()): // a proxy would take it for its own machine
+		return g.judge(ctx, netip.IPv6Loopback())
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func TestPermits(t *testing.T) {
 		{"https://9.9.9.9/x", true, true},
 		{"https://127.0.0.1/x", false, true},
 		{"http://127.0.0.1/x", false, true},
-		{"http://localhost/x", true, true}, // refused once the name is resolved, where it has to be
+		{"http://localhost/x", false, true},
+		{"https://x.LOCALHOST./x", false, true},
 		{"https://[::1]/x", false, true},
 		{"https://192.168.0.1/x", false, true},
 		{"http://192.168.0.1/x", false, false},

@@ -94,6 +94,22 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
+func TestAlgorithmThatNobodyTakes(t *testing.T) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := NewKey(private, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t)
+	s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{MethodPrivateKeyJWT},
+		"token_endpoint_auth_signing_alg_values_supported": []string{"RS256"}}
+	s.opts.Flow, s.opts.Credentials = ClientCredentials{}, []Credentials{{ClientID: "robot", Key: key}}
+	fails(t, s.authorizer(), "ES256", "RS256")
+}
+
 func TestKeys(t *testing.T) {
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // serverMetadata is what an authorization server publishes about itself. RFC 8414, section 2; the other members are of
-// RFC 8628, 9126, 9207, 9449 and the draft on client id metadata documents.
+// RFC 8628, 9207, 9449 and the draft on client id metadata documents.
 type serverMetadata struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -22,6 +22,7 @@ type serverMetadata struct {
 	Scopes        []string `json:"scopes_supported"`
 	PKCE          []string `json:"code_challenge_methods_supported"`
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	Algorithms    []string `json:"token_endpoint_auth_signing_alg_values_supported"` // of assertions
 	DPoP          []string `json:"dpop_signing_alg_values_supported"`
 	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
 	ReadsClientID bool     `json:"client_id_metadata_document_supported"`

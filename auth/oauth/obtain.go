@@ -143,11 +143,12 @@ func (a *Authorizer) fly(ctx context.Context, n need) (*token, error) {
 		if t, err = a.afterRefusal(ctx, had); err != nil || n.metBy(t, a.now()) {
 			return t, err
 		}
-		if n.demand == nil && a.opts.Flow.interactive() {
-			return t, errBare
-		}
+		had = t
 	} else if a.refusedAtOnce(n, had) {
 		return nil, &Error{Server: a.where, Doing: "use the access token of " + plain(had.Issuer), Err: ErrRefused}
+	}
+	if n.demand == nil && a.opts.Flow.interactive() {
+		return had, errBare // nobody is asked before the server has
 	}
 	return v.login(ctx)
 }

@@ -119,7 +119,8 @@ func (o Options) withDefaults() Options {
 		o.Store = NewMemoryStore(0)
 	}
 	if o.Transport == nil {
-		o.Transport = &http.Transport{ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second}
+		o.Transport = &http.Transport{ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
+			MaxResponseHeaderBytes: 256 << 10}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -2,12 +2,14 @@ package oauth
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // TestNoSecretIsShown goes through logins, refreshes and failures with a server that echoes whatever it gets, and looks for
@@ -58,4 +60,40 @@ func TestPlainAddresses(t *testing.T) {
 		equal(t, address, plain(address), want)
 	}
 	equal(t, "clean", clean("a\x1b[1mb\nc\xff\u0085", 100), "a [1mb c? ")
+}
+
+func TestCredentialsHideTheirSecret(t *testing.T) {
+	c := Credentials{Issuer: "https://as.test", ClientID: "app", Secret: "hush-hush"}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("have", "who", c)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("have", "who", c)
+	text := fmt.Sprintf("%v %+v %#v %s %v", c, c, c, c, []Credentials{c}) + log.String()
+	if strings.Contains(text, "hush") || !strings.Contains(text, "app") {
+		t.Error(text)
+	}
+}
+
+// FuzzAnswers holds that whatever a token endpoint answers, an error shows no control character and no secret, and a token
+// can be sent.
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"access_token":"a","expires_in":"1e309"}`, `{"error":"x","error_description":"\u0007 hush-hush"}`,
+		`{"error":17}`, `{"access_token":"a b"}`, `[`, `{"access_token":"a","expires_in":-1}`, `{"error":"hush-hush"}`} {
+		f.Add(200, []byte(seed))
+		f.Add(400, []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		got, err := readAnswer("https://as.test/token", &reply{status: status, body: body}, "hush-hush")
+		if err != nil {
+			if text := err.Error(); strings.Contains(text, "hush-hush") || strings.ContainsFunc(text, unicode.IsControl) {
+				t.Fatalf("error %q", text)
+			}
+			return
+		}
+		if got.Access == "" || strings.ContainsFunc(got.Access, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			t.Fatalf("token %q", got.Access)
+		}
+		if life, ok := got.life(); ok && life < 0 {
+			t.Fatalf("life %v of %s", life, got.Expires)
+		}
+	})
 }
