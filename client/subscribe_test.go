@@ -218,17 +218,17 @@ func TestSubscribeRefused(t *testing.T) {
 // How a stream of news may end: without having begun, out of order, cut, and in order after an hour.
 func TestC015SubscriptionEnds(t *testing.T) {
 	const change = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":{id}}}}`
-	open := func(t *testing.T, listen func(*peer, *jsonrpc.Message), o client.SubscribeOptions) (*client.Subscription, error, *peer, *[]string) {
+	open := func(t *testing.T, listen func(*peer, *jsonrpc.Message), o client.SubscribeOptions) (*client.Subscription, *peer, *[]string, error) {
 		conn, p := play(modern(script{"subscriptions/listen": listen}))
 		t.Cleanup(func() { p.conn.Close() })
 		reported := &[]string{}
 		c := connect(t, conn, client.Options{OnError: func(err error) { *reported = append(*reported, err.Error()) }})
 		s, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true}, o)
-		return s, err, p, reported
+		return s, p, reported, err
 	}
 	t.Run("bare result", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err, p, _ := open(t, result(`{}`), client.SubscribeOptions{Reconnect: true})
+			_, p, _, err := open(t, result(`{}`), client.SubscribeOptions{Reconnect: true})
 			if err == nil || !strings.Contains(err.Error(), "closed the subscription without acknowledging") {
 				t.Errorf("got %v", err)
 			}
@@ -240,7 +240,7 @@ func TestC015SubscriptionEnds(t *testing.T) {
 	})
 	t.Run("change before the acknowledgement", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, err, _, reported := open(t, func(p *peer, m *jsonrpc.Message) { p.write(m, change); grants("")(p, m) }, client.SubscribeOptions{})
+			s, _, reported, err := open(t, func(p *peer, m *jsonrpc.Message) { p.write(m, change); grants("")(p, m) }, client.SubscribeOptions{})
 			if err != nil || news(t, s) != "" || !strings.Contains(fmt.Sprint(*reported), "before the acknowledgement") {
 				t.Errorf("%v, reported %q", err, *reported)
 			}
@@ -258,7 +258,7 @@ func TestC015SubscriptionEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, err, p, _ := open(t, grants(""), client.SubscribeOptions{Reconnect: tc.reconnect})
+				s, p, _, err := open(t, grants(""), client.SubscribeOptions{Reconnect: tc.reconnect})
 				if err != nil {
 					t.Fatal(err)
 				}
