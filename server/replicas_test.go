@@ -217,9 +217,15 @@ func TestIdleSessionOfReplicas(t *testing.T) {
 // A question ends when its client has had no stream for a minute; while one is open, here or on another replica, it stays.
 func TestQuestionOfAClientThatHasGone(t *testing.T) {
 	for name, c := range map[string]struct {
+		names  []string
 		stream bool // a GET stream stays open
 		took   time.Duration
-	}{"gone": {false, 80 * time.Second}, "there": {true, 10 * time.Minute}} {
+	}{
+		"gone":       {[]string{"a", "b"}, false, 80 * time.Second},
+		"there":      {[]string{"a", "b"}, true, 10 * time.Minute},
+		"one, gone":  {nil, false, 80 * time.Second},
+		"one, there": {nil, true, 10 * time.Minute},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				took := make(chan time.Duration, 1)
@@ -233,7 +239,15 @@ func TestQuestionOfAClientThatHasGone(t *testing.T) {
 						return result, err
 					}
 				}
-				r := serveReplicas(t, server.Options{Middleware: []server.Middleware{watch}}, "a", "b")
+				opts := server.Options{Middleware: []server.Middleware{watch}}
+				r := &replicas{}
+				if c.names != nil {
+					r = serveReplicas(t, opts, c.names...)
+				} else {
+					s := newServer(opts)
+					rawTool(t, s, "who", func(context.Context, *server.Request) (*mcp.CallToolResult, error) { return nil, askName("first") })
+					r.web = serveInBubble(t, s)
+				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				session := r.open(t)

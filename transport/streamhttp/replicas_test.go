@@ -479,3 +479,78 @@ func TestReplicaCloses(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
+
+// A replica that was killed answers nothing any more: who comes back for its call is told, and nobody waits for ever.
+func TestReplicaKilled(t *testing.T) {
+	_, a, b, session := two(t, Options{})
+	call := b.stepping(t, session)
+	call.cut()
+	asks := b.connect(t, "POST", strings.Replace(legacyCall("ask"), `"id":3`, `"id":4`, 1), session)
+	asks.expect("prime")
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(t, asks.next()))
+	b.handler.shared.stop()
+	b.handler.shared.tasks.Wait()
+	if r := a.ask(t, "GET", "", session, after(call.last)); r.status != 400 || !strings.Contains(r.body, "is over") {
+		t.Errorf("its call: %d %s", r.status, r.body)
+	}
+	if r := a.ask(t, "POST", answer, session); r.status != 202 {
+		t.Errorf("an answer to it: %d %s", r.status, r.body)
+	}
+	if r := a.ask(t, "POST", legacyList, session); r.status != 200 {
+		t.Errorf("the session: %d %s", r.status, r.body)
+	}
+	b.step(0)
+}
+
+// A log that fails is told as such, and streams that cannot be had take no place.
+func TestLogDown(t *testing.T) {
+	h, a, _, session := two(t, Options{MaxStreams: 1})
+	if err := h.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, headers := range [][][2]string{{session}, {session, after("1-1")}} {
+			if r := a.ask(t, "GET", "", headers...); r.status != 500 {
+				t.Errorf("GET: %d %s", r.status, r.body)
+			}
+		}
+	}
+	if r := a.ask(t, "POST", legacyCall("progress"), session); r.status != 200 || !strings.Contains(r.body, "sent: <nil>") {
+		t.Errorf("a call: %d %s", r.status, r.body)
+	}
+}
+
+// Word that is no word of ours is passed over.
+func TestWordOfOthers(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	b.ask(t, "POST", legacyList, session)
+	for _, topic := range []string{"rialto/sessions", b.handler.shared.toOne(b.handler.shared.name)} {
+		for _, data := range []string{
+			"", "\n", "end", "end\nx", "end\nx\n", "end\nx\n" + session[1], "other\nx\n" + session[1] + "\n", "cancel\nx\n" + session[1] + "\n{",
+			"taken\nx\n" + session[1] + "\nname", "over\nx\n" + session[1] + "\nname\nwho", "left\nx\n" + session[1] + "\nname",
+			"answer/x\ntake", "answer/x\ntake\n" + session[1] + "\n{", "answer/x\nyield\n" + session[1] + "\nname\nwho", "answer/x\nopen\nnone\n",
+		} {
+			if _, err := h.bus.Publish(t.Context(), topic, []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, one := range []*world{a, b} {
+		if r := one.ask(t, "POST", legacyList, session); r.status != 200 {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+}
+
+func TestAskedBy(t *testing.T) {
+	r := &replicas{name: "ABCDEFGHIJKLMN27"}
+	id := jsonrpc.StringID(r.idPrefix() + "1")
+	if name, ok := askedBy(id.Raw()); !ok || name != r.name {
+		t.Errorf("%s: %q %v", id, name, ok)
+	}
+	for _, other := range []string{``, `1`, `"s"`, `"sABCDEFGHIJKLMN27"`, `"xABCDEFGHIJKLMN27.1-1"`, `"sABCDEFGHIJKLMN2/.1-1"`, `"sabcdefghijklmnop.1-1"`} {
+		if name, ok := askedBy([]byte(other)); ok {
+			t.Errorf("%s: %q", other, name)
+		}
+	}
+}
