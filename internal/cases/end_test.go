@@ -187,6 +187,9 @@ func TestC109DeleteIsAskedForTwice(t *testing.T) {
 		}
 	}
 	w.hasEnded(t)
+	if got := call.answer(t); strings.Contains(got.body, `"result"`) { // it gets some answer, and does not hang
+		t.Errorf("a call whose session has ended: %s", got)
+	}
 	if n := w.handler.Sessions(); n != 0 {
 		t.Errorf("%d sessions are left", n)
 	}

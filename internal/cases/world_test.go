@@ -278,8 +278,8 @@ func (c *wire) do(t testing.TB, a ask) *answer {
 		return c.answer(t)
 	}
 	conn, done := c.conn, make(chan struct{})
-	conn.SetDeadline(time.Now().Add(patience))
-	go func() { // ends when all is written, or the server takes no more
+	conn.SetDeadline(time.Now().Add(6 * patience)) // much is to be read, with the race detector slowly
+	go func() {                                    // ends when all is written, or the server takes no more
 		defer close(done)
 		io.WriteString(conn, text)
 	}()
