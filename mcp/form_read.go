@@ -4,6 +4,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/go-json-experiment/json"
 
@@ -46,12 +47,12 @@ type fieldWire struct {
 	Description string             `json:"description"`
 	Default     stdjson.RawMessage `json:"default"`
 	Format      string             `json:"format"`
-	MinLength   *int64             `json:"minLength"`
-	MaxLength   *int64             `json:"maxLength"`
+	MinLength   *float64           `json:"minLength"`
+	MaxLength   *float64           `json:"maxLength"`
 	Minimum     *float64           `json:"minimum"`
 	Maximum     *float64           `json:"maximum"`
-	MinItems    *int64             `json:"minItems"`
-	MaxItems    *int64             `json:"maxItems"`
+	MinItems    *float64           `json:"minItems"`
+	MaxItems    *float64           `json:"maxItems"`
 	choicesWire
 	Items choicesWire `json:"items"`
 }
@@ -75,8 +76,8 @@ func readField(raw stdjson.RawMessage) (FormField, error) {
 	}
 	f := FormField{
 		Type: w.Type, Title: w.Title, Description: w.Description, Default: w.Default,
-		Format: w.Format, MinLength: w.MinLength, MaxLength: w.MaxLength, Minimum: w.Minimum, Maximum: w.Maximum,
-		MinItems: w.MinItems, MaxItems: w.MaxItems,
+		Format: w.Format, MinLength: whole(w.MinLength), MaxLength: whole(w.MaxLength), Minimum: w.Minimum, Maximum: w.Maximum,
+		MinItems: whole(w.MinItems), MaxItems: whole(w.MaxItems),
 	}
 	if f.Type == "array" {
 		f.Choices = w.Items.choices()
@@ -84,6 +85,15 @@ func readField(raw stdjson.RawMessage) (FormField, error) {
 		f.Choices = w.choices()
 	}
 	return f, nil
+}
+
+// whole reads a limit that may be written 1.0; one that is no whole number, or beyond any length, is left out.
+func whole(limit *float64) *int64 {
+	if limit == nil || *limit != math.Trunc(*limit) || math.Abs(*limit) > 1<<53 {
+		return nil
+	}
+	n := int64(*limit)
+	return &n
 }
 
 func (w *choicesWire) choices() []FormChoice {

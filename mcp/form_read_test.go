@@ -43,6 +43,10 @@ func TestFormSchemaRoundTrip(t *testing.T) {
 	if read, err := mcp.ParseForm(raw); err != nil || !reflect.DeepEqual(read, built) {
 		t.Errorf("%s\nread as %+v, %v", raw, read, err)
 	}
+	odd, err := mcp.ParseForm(json.RawMessage(`{"properties":{"a":{"type":"string","minLength":1.0,"maxLength":2.5}}}`))
+	if err != nil || odd.Fields[0].MinLength == nil || *odd.Fields[0].MinLength != 1 || odd.Fields[0].MaxLength != nil {
+		t.Errorf("limits read as %+v, %v", odd, err)
+	}
 	for _, bad := range []string{`{}`, `{"properties":[]}`, `{"properties":{"a":1}}`, `{"properties":{},"required":"a"}`} {
 		if _, err := mcp.ParseForm(json.RawMessage(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
