@@ -209,7 +209,7 @@ func TestC061HeadComesAtOnce(t *testing.T) {
 		} {
 			began := time.Now()
 			stream := w.stream(t, one)
-			if took := time.Since(began); took > time.Second {
+			if took := time.Since(began); took > 5*time.Second { // nothing else would come within the hour
 				t.Errorf("%s: the head took %s", what, took)
 			}
 			if stream.resp.Header.Get("Cache-Control") == "" || stream.resp.ContentLength > 0 {
