@@ -124,7 +124,8 @@ func (c *Client) SetLevel(ctx context.Context, level mcp.Level, opts ...CallOpti
 }
 
 // SubscribeResource asks a legacy server for notifications/resources/updated of a resource; they come to
-// Options.OnNotification. The modern era has no such request.
+// Options.OnNotification. The modern era has no such request: [Client.Subscribe] works in both eras, and shares what it has
+// asked for. This is the bare request, which is not counted, so it should not be used beside that for the same resource.
 func (c *Client) SubscribeResource(ctx context.Context, uri string, opts ...CallOptions) error {
 	if _, err := c.call(ctx, mcp.MethodSubscribeResource, single("uri", uri), first(opts), c.callLimits()); err != nil {
 		return fmt.Errorf("subscribe to %q: %w", uri, err)
