@@ -97,7 +97,8 @@ func (c *Client) ProtocolVersion() string { return c.now().codec.Revision() }
 func (c *Client) SessionID() string { return c.now().wire.sessionID() }
 
 // Done is closed when the connection has ended for good: by Close, or because a server on a pipe has gone and is not
-// started again (see Options.Restart). Over HTTP there is no connection that could end by itself.
+// started again (see Options.Restart). Over HTTP there is no connection that could end by itself: only unanswered pings of
+// Options.KeepAlive show that a server has gone.
 func (c *Client) Done() <-chan struct{} { return c.life.Done() }
 
 // Err says why the connection has ended: nil while Done is open, [transport.ErrClosed] after Close.

@@ -2,6 +2,8 @@ package client_test
 
 import (
 	"errors"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,4 +76,39 @@ func TestC082NothingIsAskedByDefault(t *testing.T) {
 			t.Errorf("%v after %s", c.Err(), p.methods())
 		}
 	})
+}
+
+// TestKeepAliveOverHTTP: a server that answers nothing any more gets a new connection once it does.
+func TestKeepAliveOverHTTP(t *testing.T) {
+	noLeak(t)
+	var deaf atomic.Bool
+	f := &forgetful{notFound: answer(404, "text/plain", "session not found")}
+	react := f.reactions()
+	react["ping"] = func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
+		if deaf.Load() {
+			<-r.Context().Done()
+			return
+		}
+		answer(200, jsonType, `{"jsonrpc":"2.0","id":{id},"result":{}}`)(w, r, m)
+	}
+	s := serve(t, react)
+	c, err := client.DialHTTP(t.Context(), s.URL, client.Options{
+		Mode: client.Legacy, Restart: quick,
+		KeepAlive: client.KeepAlive{Interval: 10 * time.Millisecond, Longest: 10 * time.Millisecond, Timeout: 200 * time.Millisecond, Failures: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	deaf.Store(true)
+	for range 1000 {
+		if sessions, _, _ := f.counts(); sessions > 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	deaf.Store(false)
+	if out, err := c.CallTool(t.Context(), "x", nil); err != nil || text(out) != "done" || c.SessionID() == "s-1" {
+		t.Errorf("%q, %v in session %s", text(out), err, c.SessionID())
+	}
 }

@@ -77,7 +77,7 @@ func (c *Client) lost(l *live) *flight {
 func (c *Client) restart(f *flight, l *live) {
 	why := l.wire.why
 	c.faults.report(c.named("the connection was lost and is opened again: %w", why))
-	c.reportClose(l.wire.close())
+	_ = l.wire.close() // it fails for the reason that was just told
 	policy := c.opts.Restart.WithDefaults()
 	if time.Since(l.since) >= policy.Stable {
 		c.failures = 0
