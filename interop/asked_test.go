@@ -31,10 +31,10 @@ func answering() (client.Options, func() string) {
 			show("form of %d", len(r.Fields))
 			filled := map[string]any{}
 			for _, field := range r.Fields {
-				switch {
-				case field.Name == "count":
+				switch field.Name {
+				case "count":
 					filled["count"] = 3
-				case field.Name == "name":
+				case "name":
 					filled["name"] = "Ada"
 				}
 			}
