@@ -21,7 +21,8 @@ const (
 
 // Credentials are a client that an authorization server knows.
 type Credentials struct {
-	// Issuer is the authorization server, as its metadata names it. Empty binds them to the first one they are used at.
+	// Issuer is the authorization server, as its metadata names it. Empty binds them to the first one they are used at: the
+	// MCP server then decides who is shown the secret, so name the issuer where you know it.
 	Issuer string
 
 	ClientID string

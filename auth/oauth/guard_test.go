@@ -75,11 +75,12 @@ func TestNearByName(t *testing.T) {
 		err   error
 		want  bool
 	}{
-		"private": {addrs: []string{"10.0.0.1", "fd00::1"}, want: true},
-		"public":  {addrs: []string{"8.8.8.8"}},
-		"mixed":   {addrs: []string{"10.0.0.1", "8.8.8.8"}},
-		"none":    {},
-		"failed":  {err: errors.New("no answer")},
+		"private":              {addrs: []string{"10.0.0.1", "fd00::1"}, want: true},
+		"public":               {addrs: []string{"8.8.8.8"}},
+		"mixed":                {addrs: []string{"10.0.0.1", "8.8.8.8"}},
+		"mixed, the other way": {addrs: []string{"8.8.8.8", "10.0.0.1"}},
+		"none":                 {},
+		"failed":               {err: errors.New("no answer")},
 	} {
 		g := newGuard(parse(t, "https://mcp.corp/mcp"), false)
 		g.lookup = func(context.Context, string) ([]netip.Addr, error) {
@@ -120,10 +121,10 @@ func TestDialGuard(t *testing.T) {
 	t.Cleanup(srv.Close)
 	pool := x509.NewCertPool()
 	pool.AddCert(srv.Certificate())
-	open := func(server string) *web {
+	open := func(server string, timeout time.Duration) *web {
 		transport := srv.Client().Transport.(*http.Transport).Clone()
 		transport.TLSClientConfig.ServerName = "example.com"
-		a, err := New(server, Options{Flow: Stored{}, Transport: transport, MaxBodyBytes: 1000, FetchTimeout: 300 * time.Millisecond})
+		a, err := New(server, Options{Flow: Stored{}, Transport: transport, MaxBodyBytes: 1000, FetchTimeout: timeout})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestDialGuard(t *testing.T) {
 	named := "https://localhost:" + port
 	var m serverMetadata
 
-	far := open("https://8.8.8.8/mcp")
+	far := open("https://8.8.8.8/mcp", 0)
 	if _, err := far.get(t.Context(), endpoint{url: named + "/document"}, nil, &m); !errors.Is(err, ErrGuard) || hits != 0 {
 		t.Errorf("from afar: %v after %d requests", err, hits)
 	}
@@ -148,13 +149,17 @@ func TestDialGuard(t *testing.T) {
 		t.Errorf("an address of the user's own: %v", err)
 	}
 
-	near := open("https://127.0.0.1:1/mcp")
+	near := open("https://127.0.0.1:1/mcp", 0)
 	for path, want := range map[string]string{"/document": "", "/there": "", "/plain": "https", "/metadata": "no address of a server",
-		"/round": "too many redirects", "/large": "larger than 1000", "/slow": "within 300ms"} {
+		"/round": "too many redirects", "/large": "larger than 1000"} {
 		_, err := near.get(t.Context(), endpoint{url: named + path}, nil, &m)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+	hasty := open("https://127.0.0.1:1/mcp", 200*time.Millisecond)
+	if _, err := hasty.get(t.Context(), endpoint{url: named + "/slow"}, nil, &m); err == nil || !strings.Contains(err.Error(), "within 200ms") {
+		t.Errorf("/slow: %v", err)
 	}
 	resp, err := near.post(t.Context(), endpoint{url: named + "/there"}, "text/plain", "secret", nil)
 	if err != nil || resp.status != http.StatusFound {

@@ -487,3 +487,20 @@ func TestStoredOnly(t *testing.T) {
 		t.Errorf("%v is not ErrLoginNeeded", err)
 	}
 }
+
+// TestSecretThatExpires holds that a registration whose secret has expired is made anew.
+func TestSecretThatExpires(t *testing.T) {
+	s := newScene(t)
+	s.as.register = func(map[string]any) map[string]any {
+		return map[string]any{"client_id": "x", "client_secret": "secret", "client_secret_expires_at": s.clock.now().Add(time.Hour).Unix()}
+	}
+	a := s.authorizer()
+	for i, want := range []int{1, 1, 2} {
+		must(t, a)
+		if err := a.Logout(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "registrations", len(s.as.clients), want)
+		s.clock.pass(time.Duration(i+1) * 40 * time.Minute)
+	}
+}
