@@ -76,7 +76,9 @@ func (h handler) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
 			req.Tag, req.Stream = call.tag, call.stream
 		}
 	}
-	defer in.Peer.Rest(in.X.Related())() // whoever is asked may take longer than a call
+	if in.Peer != nil {
+		defer in.Peer.Rest(in.X.Related())() // whoever is asked may take longer than a call
+	}
 	if req.Stream != nil && req.Stream.requests {
 		return req.Stream.ask(ctx, req)
 	}

@@ -23,6 +23,9 @@
 // the official TypeScript SDK 2.x. [StartEverything], [StartEverythingSSE] and [StartMemo] run them over HTTP until the
 // test ends.
 //
+// Four servers ask our client before they answer: the reference server, node/asking2.mjs on the official TypeScript SDK 2.x,
+// and two on the official Go SDK and mcp-go inside the tests.
+//
 // # Fronts
 //
 // A [Front] is anything that clients connect to, with a plan and a check. [RunFronts] drives each front with each
