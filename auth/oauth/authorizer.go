@@ -113,22 +113,6 @@ func (a *Authorizer) Login(ctx context.Context) error {
 	return nil
 }
 
-// Logout forgets the tokens for the server, in the store as well. Registrations stay.
-func (a *Authorizer) Logout(ctx context.Context) error {
-	unlock, err := a.opts.Store.Lock(ctx, a.tokenKey())
-	if err != nil {
-		return wrap("log out", err)
-	}
-	defer unlock()
-	if err := a.opts.Store.Delete(ctx, a.tokenKey()); err != nil {
-		return wrap("log out", err)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.held, a.loaded, a.failed = nil, true, nil
-	return nil
-}
-
 // Close ends logins that are under way and waits for them. It may be called twice.
 func (a *Authorizer) Close() error {
 	a.mu.Lock()

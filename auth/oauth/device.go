@@ -80,11 +80,8 @@ func (v *visit) deviceCode(ctx context.Context, who Credentials) (*deviceCode, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", plain(to), err)
 	}
-	var no refusal
-	if err := readLoose(resp.body, &no); resp.status != http.StatusOK || err == nil && no.Code != "" {
-		secrets := secretsOf(form, header, who)
-		return nil, &ResponseError{URL: plain(to), Status: resp.status, Code: clean(redact(no.Code, secrets...), 60),
-			Description: clean(redact(no.Description, secrets...), 300)}
+	if resp.refuses() {
+		return nil, refused(to, resp, secretsOf(form, header, who)...)
 	}
 	var code deviceCode
 	if err := readObject(resp.body, &code); err != nil {

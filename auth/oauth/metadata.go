@@ -19,6 +19,7 @@ type serverMetadata struct {
 	Token         string   `json:"token_endpoint"`
 	Registration  string   `json:"registration_endpoint"`
 	Device        string   `json:"device_authorization_endpoint"`
+	Revocation    string   `json:"revocation_endpoint"`
 	Scopes        []string `json:"scopes_supported"`
 	PKCE          []string `json:"code_challenge_methods_supported"`
 	Methods       []string `json:"token_endpoint_auth_methods_supported"`

@@ -133,10 +133,7 @@ func (v *visit) register(ctx context.Context, redirect string) (*registration, e
 		return nil, fmt.Errorf("register at %s: %w", plain(to), err)
 	}
 	if resp.status != http.StatusCreated && resp.status != http.StatusOK {
-		var no refusal
-		_ = readLoose(resp.body, &no) // a page for people is as good as no reason
-		return nil, fmt.Errorf("register as a client of the type %s with the redirect address %q: %w", asked.Kind, plain(redirect),
-			&ResponseError{URL: plain(to), Status: resp.status, Code: clean(no.Code, 60), Description: clean(no.Description, 300)})
+		return nil, fmt.Errorf("register as a client of the type %s with the redirect address %q: %w", asked.Kind, plain(redirect), refused(to, resp))
 	}
 	var got clientInformation
 	if err := readObject(resp.body, &got); err != nil {

@@ -113,12 +113,10 @@ func (v *visit) exchangeOnce(ctx context.Context, to endpoint, who Credentials, 
 	return got, hasCode(err, "use_dpop_nonce") && v.a.nonce(u) != before, err
 }
 
-// readAnswer reads what a token endpoint answers. Some servers answer a refusal with status 200.
+// readAnswer reads what a token endpoint answers.
 func readAnswer(address string, resp *reply, secrets ...string) (*answer, error) {
-	var no refusal
-	if err := readLoose(resp.body, &no); resp.status != http.StatusOK || err == nil && no.Code != "" {
-		return nil, &ResponseError{URL: plain(address), Status: resp.status, Code: clean(redact(no.Code, secrets...), 60),
-			Description: clean(redact(no.Description, secrets...), 300)}
+	if resp.refuses() {
+		return nil, refused(address, resp, secrets...)
 	}
 	var got answer
 	if err := readObject(resp.body, &got); err != nil {
@@ -133,6 +131,20 @@ func readAnswer(address string, resp *reply, secrets ...string) (*answer, error)
 		}
 	}
 	return &got, nil
+}
+
+// refuses tells that an answer is a refusal. Some servers answer one with status 200.
+func (r *reply) refuses() bool {
+	var no refusal
+	return r.status != http.StatusOK || readLoose(r.body, &no) == nil && no.Code != ""
+}
+
+// refused makes an error of a refusal, without what was sent in confidence.
+func refused(address string, resp *reply, secrets ...string) *ResponseError {
+	var no refusal
+	_ = readLoose(resp.body, &no) // a page for people is as good as no reason
+	return &ResponseError{URL: plain(address), Status: resp.status, Code: clean(redact(no.Code, secrets...), 60),
+		Description: clean(redact(no.Description, secrets...), 300)}
 }
 
 // readLoose reads an object of which any member may be of another type: then it is as good as absent.

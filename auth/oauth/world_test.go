@@ -85,6 +85,9 @@ type authServer struct {
 	forms     []url.Values      // of token requests, with "_authorization" and "_dpop"
 	clients   []map[string]any  // registrations
 	devices   int
+	revoked   []url.Values // forms of revocations
+
+	refuseRevoke bool
 }
 
 func newAuthServer(issuer string) *authServer {
@@ -129,6 +132,12 @@ func (s *authServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			status = 400
 		}
 		send(w, status, out)
+	case path == u.Path+"/revoke":
+		_ = r.ParseForm()
+		s.revoked = append(s.revoked, r.PostForm)
+		if s.refuseRevoke {
+			send(w, 400, map[string]any{"error": "invalid_request", "error_description": "no " + r.PostForm.Get("token")})
+		}
 	case path == u.Path+"/device":
 		s.devices++
 		send(w, 200, map[string]any{"device_code": "device-secret", "user_code": "ABCD-EFGH", "verification_uri": s.issuer + "/go",
