@@ -96,6 +96,13 @@ func (c *Client) ProtocolVersion() string { return c.now().codec.Revision() }
 // SessionID returns the id of the HTTP session, "" where there is none. Another session may take its place.
 func (c *Client) SessionID() string { return c.now().wire.sessionID() }
 
+// Listening tells whether the GET stream of a legacy session over HTTP is open, which brings what belongs to no call. It is
+// false where there is no such stream. Calls do not depend on it.
+func (c *Client) Listening() bool {
+	w := c.now().wire
+	return w != nil && w.listens != nil && w.listens()
+}
+
 // Done is closed when the connection has ended for good: by Close, or because a server on a pipe has gone and is not
 // started again (see Options.Restart). Over HTTP there is no connection that could end by itself: only unanswered pings of
 // Options.KeepAlive show that a server has gone.

@@ -39,7 +39,8 @@ func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error
 		if err != nil {
 			return nil, err
 		}
-		w.via, w.peer, w.http, w.session, w.forget = via, peer.(*engine.Peer), true, via.SessionID, via.Forget
+		w.via, w.peer, w.http = via, peer.(*engine.Peer), true
+		w.session, w.listens, w.forget = via.SessionID, via.Listening, via.Forget
 		return w, nil
 	}
 	return dial(ctx, to, opts)

@@ -19,6 +19,7 @@ type wire struct {
 	peer    *engine.Peer
 	http    bool
 	session func() string   // HTTP session id; nil where there is none
+	listens func() bool     // tells whether the GET stream is open; nil where there is none
 	forget  func()          // says that the HTTP session is gone already; nil where there is none
 	kill    func()          // ends a process without mercy; nil where there is none
 	agreed  func(era.Codec) // hears of the revision that initialize has settled; nil where the wire need not know

@@ -191,6 +191,14 @@ func TestSessionGoneSeenByTheStream(t *testing.T) {
 	if c.SessionID() != "s-2" {
 		t.Errorf("in session %s", c.SessionID())
 	}
+	for began := time.Now(); !c.Listening(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the new session has no stream")
+		}
+	}
+	if err := c.Close(); err != nil || c.Listening() {
+		t.Errorf("after Close: %v, listening %t", err, c.Listening())
+	}
 }
 
 // A session that is lost as soon as it is there is not asked for without end: the call fails.
