@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
@@ -27,6 +28,10 @@ type follower struct {
 	who     string // of a call: this follower among others, random
 	version uint64 // of a GET stream: of the record that says that it is here
 	cancel  context.CancelFunc
+
+	mu   sync.Mutex
+	open bool // to is there
+	over bool // it is to end
 }
 
 // overMark is stored behind the last event of a call that ends without an answer. It is no JSON, and sent to nobody.
@@ -84,16 +89,22 @@ func (r *replicas) follow(w http.ResponseWriter, req *http.Request, f *follower,
 	ctx, cancel := context.WithCancel(r.ctx) // of the stream, which outlives the request
 	f.cancel = cancel
 	first, events, err := r.prepare(req.Context(), ctx, f, after)
+	written := false
 	if err == nil {
-		f.to, err = r.h.streams.begin(w, req, true, first, func(to *stream) error { return s.shared.attach(f, to) })
+		f.to, err = r.h.streams.begin(w, req, true, first, func(*stream) error {
+			refused := s.shared.attach(f)
+			written = refused == nil
+			return refused
+		})
 	}
 	if err != nil {
-		r.giveUp(w, f, err)
+		r.giveUp(w, f, err, written)
 		return
 	}
 	if after != "" && !f.call {
 		r.h.report(r.tell(req.Context(), wordTaken, s.id(), fmt.Appendf(nil, "%s\n%d", f.name, f.version)))
 	}
+	f.opened()
 	r.h.streams.readers.Go(func() { f.pump(events) }) // ends with the stream; Close closes that and waits
 	if f.call {
 		r.h.streams.readers.Go(func() { f.probe(ctx) }) // likewise
@@ -127,41 +138,63 @@ func (r *replicas) prepare(request, ctx context.Context, f *follower, after stri
 			f.version = rec.Version + 1 // what an update makes of it
 			return nil
 		})
+		if err != nil {
+			f.version = 0
+		}
 	}
 	return first, events, err
 }
 
-// giveUp answers a GET that no stream came of.
-func (r *replicas) giveUp(w http.ResponseWriter, f *follower, err error) {
-	f.cancel()
-	f.s.giveBack()
+// giveUp answers a GET that no stream came of, unless something may have been written.
+func (r *replicas) giveUp(w http.ResponseWriter, f *follower, err error, written bool) {
+	if f.version != 0 { // the record says that the stream is here
+		f.detach()
+	} else {
+		f.cancel()
+		f.s.shared.drop(f)
+		f.s.giveBack()
+	}
 	var refused refusal
 	switch {
+	case written:
+		r.h.opts.OnError(err)
 	case errors.As(err, &refused):
 		r.h.refuseResume(w, refused.error)
 	case errors.Is(err, transport.ErrClosed) && !r.h.isClosed():
 		unknownSession(w) // it has ended meanwhile
-	case f.to == nil: // nothing has been written
-		r.h.refuseSession(w, jsonrpc.ID{}, err)
 	default:
-		r.h.opts.OnError(err)
+		r.h.refuseSession(w, jsonrpc.ID{}, err)
 	}
 }
 
-// attach enters a follower. Who came before it for the same line ends.
-func (h *sharedSession) attach(f *follower, to *stream) error {
-	h.s.mu.Lock()
-	ended := h.s.ended
-	h.s.mu.Unlock()
-	if ended {
-		return transport.ErrClosed
-	}
+// attach enters a follower, before its client can know of it. Who came before it for the same line ends.
+func (h *sharedSession) attach(f *follower) error {
 	h.yield(func(one *follower) bool { return one.name == f.name })
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	f.to = to
 	h.followers = append(h.followers, f)
+	h.mu.Unlock()
+	if h.s.hasEnded() { // and shut may have looked before
+		h.drop(f)
+		return transport.ErrClosed
+	}
 	return nil
+}
+
+func (h *sharedSession) drop(f *follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.followers = slices.DeleteFunc(h.followers, func(one *follower) bool { return one == f })
+}
+
+// opened notes that the stream is there. One that was to end meanwhile does.
+func (f *follower) opened() {
+	f.mu.Lock()
+	f.open = true
+	over := f.over
+	f.mu.Unlock()
+	if over {
+		f.end()
+	}
 }
 
 // names says which stream of a call it is, and who goes on with it.
@@ -202,8 +235,15 @@ func (h *sharedSession) newest() string {
 	return ""
 }
 
-// end ends the stream. Its connection may hang in a write.
+// end ends the stream, at once or when it is there. Its connection may hang in a write.
 func (f *follower) end() {
+	f.mu.Lock()
+	f.over = true
+	open := f.open
+	f.mu.Unlock()
+	if !open {
+		return
+	}
 	f.to.unblock()
 	f.to.close()
 }
@@ -266,9 +306,7 @@ func (f *follower) probe(ctx context.Context) {
 func (f *follower) detach() {
 	f.cancel()
 	h := f.s.shared
-	h.mu.Lock()
-	h.followers = slices.DeleteFunc(h.followers, func(one *follower) bool { return one == f })
-	h.mu.Unlock()
+	h.drop(f)
 	f.s.giveBack()
 	f.s.touch()
 	if !f.call && !f.s.over.Load() {

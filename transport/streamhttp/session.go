@@ -204,6 +204,13 @@ func (s *session) expire() {
 	s.mu.Unlock()
 }
 
+// hasEnded tells whether the session has ended here.
+func (s *session) hasEnded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
 // busy tells whether a stream is open, a call runs or a question waits.
 func (s *session) busy() bool {
 	s.mu.Lock()
