@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -98,9 +99,9 @@ func TestNearByName(t *testing.T) {
 // TestDialGuard holds, over real connections, that a name which leads inside is refused when it is dialled, and that
 // redirects are held to the same rules.
 func TestDialGuard(t *testing.T) {
-	hits := 0
+	var hits atomic.Int32
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hits++
+		hits.Add(1)
 		switch r.URL.Path {
 		case "/there":
 			http.Redirect(w, r, "/document", http.StatusFound)
@@ -139,11 +140,11 @@ func TestDialGuard(t *testing.T) {
 	var m serverMetadata
 
 	far := open("https://8.8.8.8/mcp", 0)
-	if _, err := far.get(t.Context(), endpoint{url: named + "/document"}, nil, &m); !errors.Is(err, ErrGuard) || hits != 0 {
-		t.Errorf("from afar: %v after %d requests", err, hits)
+	if _, err := far.get(t.Context(), endpoint{url: named + "/document"}, nil, &m); !errors.Is(err, ErrGuard) || hits.Load() != 0 {
+		t.Errorf("from afar: %v after %d requests", err, hits.Load())
 	}
-	if _, err := far.post(t.Context(), endpoint{url: named + "/token"}, "text/plain", "x", nil); !errors.Is(err, ErrGuard) || hits != 0 {
-		t.Errorf("from afar: %v after %d requests", err, hits)
+	if _, err := far.post(t.Context(), endpoint{url: named + "/token"}, "text/plain", "x", nil); !errors.Is(err, ErrGuard) || hits.Load() != 0 {
+		t.Errorf("from afar: %v after %d requests", err, hits.Load())
 	}
 	if _, err := far.get(t.Context(), endpoint{url: named + "/document", trusted: true}, nil, &m); err != nil {
 		t.Errorf("an address of the user's own: %v", err)
