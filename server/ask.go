@@ -20,6 +20,10 @@ func (s *Server) ask(r *Request, ask *mcp.InputRequired) *era.Outcome {
 	if err := s.canPut(r, ask); err != nil {
 		return s.failure(r, err)
 	}
+	if err := r.refusePages(ask.Requests); err != nil {
+		return s.failure(r, err)
+	}
+	r.rememberPages(ask.Requests)
 	record := r.nextRecord()
 	record.State = ask.State
 	for _, key := range ask.Requests.Keys() {
@@ -38,7 +42,7 @@ func (s *Server) mayAsk(r *Request) error {
 	if r.in.Row == nil || !r.in.Row.MultiRound {
 		return errors.New("the handler asked for input, which this method cannot; tools, prompts and resource reads can")
 	}
-	if r.Run() > s.opts.maxRounds() {
+	if r.rounds() >= s.opts.maxRounds() {
 		return s.tooOften()
 	}
 	if r.CanBeAsked() {

@@ -2,14 +2,17 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/seal"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -22,6 +25,7 @@ type asker struct {
 
 	mu      sync.Mutex
 	busy    bool              // a question is being put
+	doing   int               // steps under way
 	next    int               // the ordinal of the next question
 	known   int               // up to which ordinal the runs before have come
 	answers []seal.Answer     // by ordinal; one without Raw is open
@@ -29,12 +33,16 @@ type asker struct {
 	steps   map[string]bool   // the keys of the steps of this run
 	rounds  int               // of questions sent by this run, where the client is asked at once
 	pause   time.Duration     // of the last wait without a question
-	page    *question         // the one that sent the user to a page last; nil for none
+	page    *question         // the one that the user has agreed to visit last; nil for none
 	chain   seal.ChainID
 }
 
-// laterKind is the kind of a wait without a question, which the next run has behind it.
-const laterKind = "later"
+// Kinds of waits without a question, which stand among the answers too. The next run has a later behind it; an until has a
+// truth value for an answer.
+const (
+	laterKind = "later"
+	untilKind = "until"
+)
 
 // asker returns what this run asks with, made when it is first needed.
 func (r *Request) asker() *asker {
@@ -94,34 +102,61 @@ func (q *question) blank() seal.Answer {
 	return a
 }
 
-// errTwoAtOnce is what the second of two goroutines gets that ask at the same time.
-var errTwoAtOnce = errors.New("two questions of one run are being asked at the same time; ask for several at once with Request.Ask")
+// Errors of questions and steps that stand in each other's way: where one of them comes in the next run would depend on luck.
+var (
+	errTwoAtOnce = errors.New("two questions of one run are being asked at the same time; ask for several at once with Request.Ask")
+	errInStep    = errors.New("a question is asked while a step of Once is being done; ask before the step or after it")
+	errNotByCall = errors.New("questions are asked by call in the handlers of tools, prompts and resources, while they run; a raw handler returns them")
+)
 
-// begin takes the right to ask and the ordinals for n questions; end gives the right back.
-func (a *asker) begin(n int) (first int, err error) {
+// begin takes the right to ask, and the ordinal of the next question; end gives the right back.
+func (a *asker) begin() (first int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.r.round.Load() != nil:
+		a.r.late("asks a question")
 		return 0, ErrSuspended
+	case !a.r.byCall.Load():
+		return 0, errNotByCall
+	case !a.r.in.Live():
+		return 0, cmp.Or(context.Cause(a.r.in.Context()), engine.ErrEnded)
 	case a.busy:
 		return 0, errTwoAtOnce
+	case a.doing > 0:
+		return 0, errInStep
 	}
 	a.busy = true
 	return a.next, nil
 }
 
+// end notes how many questions were used. Places without an answer at the end are given back, unless the run has ended with
+// their questions.
 func (a *asker) end(used int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.busy = false
 	a.next += used
+	if a.r.round.Load() != nil {
+		return
+	}
+	for n := len(a.answers); n > 0 && a.answers[n-1].Raw == nil; n-- {
+		a.answers = a.answers[:n-1]
+	}
+	a.known = min(a.known, len(a.answers))
+}
+
+// again makes ready for another run on the same request, which finds what this one was answered.
+func (a *asker) again() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.next, a.known, a.steps, a.page = 0, len(a.answers), nil, nil
 }
 
 // ask answers questions from the runs before, and puts those that are open. It returns the raw answers in the order of the
 // questions.
 func (a *asker) ask(ctx context.Context, questions []question) (answers []json.RawMessage, err error) {
-	first, err := a.begin(len(questions))
+	first, err := a.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -129,17 +164,9 @@ func (a *asker) ask(ctx context.Context, questions []question) (answers []json.R
 	defer func() { a.end(used) }()
 	for i := range questions {
 		questions[i].ordinal = first + i
-		if err := a.place(&questions[i]); err != nil {
-			return nil, err
-		}
 	}
 	for {
-		var open []question
-		for _, q := range questions {
-			if a.answers[q.ordinal].Raw == nil {
-				open = append(open, q)
-			}
-		}
+		open := a.open(questions)
 		if len(open) == 0 {
 			break
 		}
@@ -148,27 +175,57 @@ func (a *asker) ask(ctx context.Context, questions []question) (answers []json.R
 		}
 	}
 	used = len(questions)
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, q := range questions {
-		answers = append(answers, a.answers[q.ordinal].Raw)
+		raw := a.answers[q.ordinal].Raw
+		answers = append(answers, raw)
 		if q.method == mcp.MethodElicit && mcp.ElicitMode(q.params) == mcp.ElicitModeURL {
-			a.page = &q
+			a.page = nil
+			if action, _ := jsonrpc.Member(raw, "action"); text(action) == string(mcp.ElicitAccept) {
+				a.page = &q
+			}
 		}
 	}
 	return answers, nil
 }
 
-// place holds a question against what stands in its place. Another question there means that the handler has gone another
-// way than in the run before: what it asked from there on is asked again, unless a step has been done since that must not be
-// done twice.
-func (a *asker) place(q *question) error {
+// open lists the questions that have no answer. Behind one that takes the place of another, no answer stands any more.
+func (a *asker) open(questions []question) (open []question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	other := false
+	for _, q := range questions {
+		other = other || !a.stands(&q)
+		if other || a.answers[q.ordinal].Raw == nil {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// stands tells whether a question has its place already. The lock is held.
+func (a *asker) stands(q *question) bool {
+	return q.ordinal < len(a.answers) && same(a.answers[q.ordinal], q.blank())
+}
+
+func same(a, b seal.Answer) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && bytes.Equal(a.Form, b.Form)
+}
+
+// place gives a question its place, with an answer or an open one. Another question there means that the handler has gone
+// another way than in the run before: what it asked from there on is asked again, unless a step has been done since that must
+// not be done twice.
+func (a *asker) place(q *question, raw json.RawMessage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	blank := q.blank()
 	if q.ordinal < len(a.answers) {
 		stood := a.answers[q.ordinal]
-		if stood.Kind == blank.Kind && stood.Name == blank.Name && bytes.Equal(stood.Form, blank.Form) {
+		if same(stood, blank) {
 			return nil
 		}
+		a.r.changed(fmt.Sprintf("question %d is %s, and was %s in the run before", q.ordinal+1, describe(blank), describe(stood)))
 		for _, step := range a.once {
 			if step.After > q.ordinal {
 				return fmt.Errorf("question %d of this run is %s, and in the run before it was %s; after that the step %q was done, which cannot be done again: a handler must ask the same questions in the same order",
@@ -178,8 +235,17 @@ func (a *asker) place(q *question) error {
 		a.answers = a.answers[:q.ordinal]
 		a.known = min(a.known, q.ordinal)
 	}
+	blank.Raw = raw
 	a.answers = append(a.answers[:len(a.answers):len(a.answers)], blank) // the record's own array stays as it was
 	return nil
+}
+
+// answered gives a question that has its place an answer, or takes the answer away.
+func (a *asker) answered(ordinal int, raw json.RawMessage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answers = slices.Clone(a.answers)
+	a.answers[ordinal].Raw = raw
 }
 
 // describe names a question for the programmer of a handler.
@@ -193,26 +259,38 @@ func describe(a seal.Answer) string {
 	return a.Kind
 }
 
-// put asks the client: at once where its revision has requests for that, else by ending the run.
+// put asks the client: at once where its revision has requests for that, else by ending the run. What cannot be put takes no
+// place: a handler may go on without the answer, and does the same in the next run.
 func (a *asker) put(ctx context.Context, open []question) error {
 	ask := mcp.NeedInput()
 	for _, q := range open {
-		ask = ask.Ask(q.key(), q.method, q.params)
+		ask.Ask(q.key(), q.method, q.params)
 	}
 	if err := a.r.server.canPut(a.r, ask); err != nil {
 		return err
 	}
+	if err := a.r.refusePages(ask.Requests); err != nil {
+		return err
+	}
+	for _, q := range open {
+		if err := a.place(&q, nil); err != nil {
+			return err
+		}
+	}
 	if a.r.in.Codec.Traits().InputRounds {
 		return a.r.suspend(ask, a.record(open))
 	}
+	a.r.rememberPages(ask.Requests)
 	return a.send(ctx, open)
 }
 
 // send asks a legacy client by requests on the stream of its call. An answer that does not fit is none: it is asked again.
 func (a *asker) send(ctx context.Context, open []question) error {
-	if a.rounds++; a.rounds > a.r.server.opts.maxRounds() {
-		return a.r.server.tooOften()
-	}
+	a.mu.Lock()
+	a.rounds++
+	a.mu.Unlock()
+	ctx, stop := a.r.within(ctx)
+	defer stop()
 	answers, err := a.r.askNow(ctx, open)
 	if err != nil {
 		return err
@@ -222,9 +300,7 @@ func (a *asker) send(ctx context.Context, open []question) error {
 			a.r.server.dropped(a.r, q.key(), err)
 			continue
 		}
-		a.mu.Lock()
-		a.answers[q.ordinal].Raw = answers[i]
-		a.mu.Unlock()
+		a.answered(q.ordinal, answers[i])
 	}
 	return nil
 }
@@ -236,8 +312,9 @@ func (a *asker) record(open []question) *seal.Record {
 	if a.r.record != nil {
 		record.State = a.r.record.State
 	}
-	for _, key := range a.r.answers.Keys() {
-		record.Kept = append(record.Kept, seal.Answer{Name: key, Raw: a.r.answers[key]})
+	kept := a.r.InputResponses()
+	for _, key := range kept.Keys() {
+		record.Kept = append(record.Kept, seal.Answer{Name: key, Raw: kept[key]})
 	}
 	for _, q := range open {
 		record.Asked = append(record.Asked, seal.Question{Key: q.key(), Request: remembered(mcp.InputRequest{Method: q.method, Params: q.params})})

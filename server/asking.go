@@ -120,7 +120,8 @@ func (r *Request) Elicit(ctx context.Context, form mcp.ElicitFormParams, opts ..
 }
 
 // ElicitURL sends the user to a page, and returns whether they agreed to go. Whether they did there what they were sent for
-// only the page knows: see [Request.Until]. It asks like [Request.Elicit].
+// only the page knows: see [Request.Until]. It asks like [Request.Elicit]; with Options.URLElicitationErrors it fails on
+// 2025-11-25 with the error that the client is to get.
 func (r *Request) ElicitURL(ctx context.Context, page mcp.ElicitURLParams, opts ...AskOption) (*mcp.ElicitResult, error) {
 	page.Mode = mcp.ElicitModeURL
 	if r.in.Codec.Traits().InputRounds {

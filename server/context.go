@@ -32,19 +32,27 @@ func (c *callContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 
 // Done implements context.Context.
 func (c *callContext) Done() <-chan struct{} {
-	if r := (*Request)(c); r.mayEnd() {
+	if r := (*Request)(c); r.server.around == nil && r.mayEnd() {
 		return r.living().Done()
 	}
 	return c.ctx.Done()
 }
 
 // Err implements context.Context.
-func (c *callContext) Err() error { return (*Request)(c).running().Err() }
+func (c *callContext) Err() error { return c.whole().Err() }
 
 // Value implements context.Context.
 func (c *callContext) Value(key any) any {
 	if key == (requestKey{}) {
 		return (*Request)(c)
 	}
-	return (*Request)(c).running().Value(key)
+	return c.whole().Value(key)
+}
+
+// whole is what the context adds to: with middleware the run has a context of its own inside.
+func (c *callContext) whole() context.Context {
+	if r := (*Request)(c); r.server.around == nil {
+		return r.running()
+	}
+	return c.ctx
 }

@@ -32,6 +32,7 @@ func (d *dispatcher) Call(ctx context.Context, in *engine.Incoming) *era.Outcome
 // dispatch serves a request. It runs again with each round of questions, and the middleware does not.
 func (d *dispatcher) dispatch(ctx context.Context, r *Request) (out *era.Outcome) {
 	defer func() { // a handler that trips over the missing answer has ended its run all the same
+		r.byCall.Store(false)
 		ended := r.settled()
 		if ended == nil {
 			return

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -30,18 +29,15 @@ var waited = []byte("{}")
 func (r *Request) Later(ctx context.Context) error { return r.asker().later(ctx) }
 
 func (a *asker) later(ctx context.Context) error {
-	first, err := a.begin(1)
+	first, err := a.begin()
 	if err != nil {
 		return err
 	}
 	used := 0
 	defer func() { a.end(used) }()
 	q := question{method: laterKind, ordinal: first}
-	if err := a.place(&q); err != nil {
-		return err
-	}
-	if a.answers[first].Raw == nil {
-		if err := a.sendAway(ctx, first); err != nil {
+	if len(a.open([]question{q})) > 0 {
+		if err := a.sendAway(ctx, &q); err != nil {
 			return err
 		}
 	}
@@ -50,18 +46,27 @@ func (a *asker) later(ctx context.Context) error {
 }
 
 // sendAway waits once. The next run has it behind it.
-func (a *asker) sendAway(ctx context.Context, ordinal int) error {
-	a.mu.Lock()
-	a.answers[ordinal].Raw = waited
-	a.mu.Unlock()
+func (a *asker) sendAway(ctx context.Context, q *question) error {
 	if !a.r.in.Codec.Traits().InputRounds {
+		if err := a.place(q, waited); err != nil {
+			return err
+		}
 		a.pause = min(max(2*a.pause, firstPause), mostPause)
+		ctx, stop := a.r.within(ctx)
+		defer stop()
 		return sleep(ctx, a.pause)
 	}
 	if err := a.r.server.mayAsk(a.r); err != nil {
 		return err
 	}
-	return a.r.suspend(mcp.NeedInput(), a.record(nil))
+	if err := a.place(q, waited); err != nil {
+		return err
+	}
+	err := a.r.suspend(mcp.NeedInput(), a.record(nil))
+	if !errors.Is(err, ErrSuspended) {
+		a.answered(q.ordinal, nil) // nobody was sent away
+	}
+	return err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -82,25 +87,56 @@ func sleep(ctx context.Context, d time.Duration) error {
 // an error that holds [ErrStillOpen] and says what is missing; a tool returns it for the model to read.
 //
 // A client of 2025-11-25 is told when the page is done with. An error of poll ends the wait and is returned. poll runs on
-// the goroutine of the caller, and again in later runs of the handler.
+// the goroutine of the caller, and in later runs of the handler until it has said true once.
 func (r *Request) Until(ctx context.Context, poll func(ctx context.Context) (bool, error)) error {
-	if r.round.Load() != nil {
-		return ErrSuspended
-	}
 	a := r.asker()
-	err := a.poll(ctx, poll)
-	if !errors.Is(err, ErrStillOpen) {
+	ordinal, done, err := a.await()
+	if err != nil || done {
 		return err
 	}
-	if r.mayEnd() && r.server.mayAsk(r) == nil {
+	ctx, stop := r.within(ctx)
+	defer stop()
+	switch err = a.poll(ctx, poll); {
+	case err == nil:
+		a.answered(ordinal, []byte("true"))
+		a.arrived(ctx)
+		return nil
+	case !errors.Is(err, ErrStillOpen):
+		return err
+	case r.mayEnd() && r.server.mayAsk(r) == nil:
 		return a.reopen(ctx)
 	}
-	if a.page == nil {
+	page := a.visited()
+	if page == nil {
 		return err
 	}
-	raw, _ := jsonrpc.Member(a.page.params, "message")
-	url, _ := jsonrpc.Member(a.page.params, "url")
-	return fmt.Errorf("%w: %s (%s)", ErrStillOpen, text(raw), text(url))
+	raw, _ := jsonrpc.Member(page.params, "message")
+	url, _ := jsonrpc.Member(page.params, "url")
+	return fmt.Errorf("%w: %s (%s)", err, text(raw), text(url))
+}
+
+// await gives a wait its place, and tells whether a run before has seen its end. What poll tells of is new either way.
+func (a *asker) await() (ordinal int, done bool, err error) {
+	if ordinal, err = a.begin(); err != nil {
+		return 0, false, err
+	}
+	used := 0
+	defer func() { a.end(used) }()
+	q := question{method: untilKind, ordinal: ordinal}
+	if err := a.place(&q, []byte("false")); err != nil {
+		return 0, false, err
+	}
+	used = 1
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return ordinal, string(a.answers[ordinal].Raw) == "true", nil
+}
+
+// visited is the page that the user was sent to last; nil for none.
+func (a *asker) visited() *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.page
 }
 
 // poll asks until it is true, or the time is over.
@@ -118,7 +154,6 @@ func (a *asker) poll(ctx context.Context, poll func(ctx context.Context) (bool, 
 		case err != nil:
 			return err
 		case done:
-			a.arrived(ctx)
 			return nil
 		case bounded && time.Since(begun)+pause > limit:
 			return ErrStillOpen
@@ -131,25 +166,34 @@ func (a *asker) poll(ctx context.Context, poll func(ctx context.Context) (bool, 
 
 // reopen ends the run with the question that sent the user to the page; without one, with none.
 func (a *asker) reopen(ctx context.Context) error {
-	if a.page == nil {
-		return a.later(ctx)
-	}
-	if _, err := a.begin(0); err != nil {
+	if _, err := a.begin(); err != nil {
 		return err
 	}
 	defer a.end(0)
+	page := a.visited()
+	if page == nil {
+		return a.r.suspend(mcp.NeedInput(), a.record(nil))
+	}
 	a.mu.Lock()
-	a.answers[a.page.ordinal].Raw = nil
+	before := a.answers[page.ordinal].Raw
 	a.mu.Unlock()
-	return a.put(ctx, []question{*a.page})
+	a.answered(page.ordinal, nil)
+	err := a.put(ctx, []question{*page})
+	if !errors.Is(err, ErrSuspended) {
+		a.answered(page.ordinal, before)
+	}
+	return err
 }
 
 // arrived tells a client of 2025-11-25 that the user is done with the page. Spec 2025-11-25, client/elicitation,
 // "Completion Notifications for URL Mode Elicitation".
 func (a *asker) arrived(ctx context.Context) {
-	if a.page == nil || !a.r.in.Codec.Traits().URLElicitation || a.r.in.Codec.Traits().InputRounds {
+	page := a.visited()
+	if page == nil || !a.r.in.Codec.Traits().URLElicitation || a.r.in.Codec.Traits().InputRounds {
 		return
 	}
-	id, _ := jsonrpc.Member(a.page.params, "elicitationId")
-	a.r.notify(ctx, &era.Notice{Method: mcp.NotifyElicitationComplete, Params: jsonrpc.With(nil, noArguments, "elicitationId", id)})
+	raw, _ := jsonrpc.Member(page.params, "elicitationId")
+	if id := text(raw); a.r.server.pages.take(id) != nil { // else it has been told, by ElicitationComplete
+		a.r.notify(ctx, pageDone(id))
+	}
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+
+	"github.com/rialto-mcp/rialto/internal/replay"
 )
 
 // life is the context of a run that may end before its request does: with a question to a modern client. It is made when
@@ -21,7 +23,7 @@ func (r *Request) living() *life {
 		return l
 	}
 	l := &life{}
-	l.Context, l.end = context.WithCancelCause(r.ctx)
+	l.Context, l.end = context.WithCancelCause(r.beneath())
 	if !r.life.CompareAndSwap(nil, l) {
 		l.end(nil)
 		return r.life.Load()
@@ -34,5 +36,67 @@ func (r *Request) running() context.Context {
 	if l := r.life.Load(); l != nil {
 		return l
 	}
+	return r.beneath()
+}
+
+// beneath is what the run's own context adds to: that of the innermost middleware, or of the request.
+func (r *Request) beneath() context.Context {
+	if r.inner != nil {
+		return r.inner
+	}
 	return r.ctx
+}
+
+// within is a context of a handler that ends with its request as well, whatever the handler has made it from.
+func (r *Request) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	whole := r.running()
+	stop := context.AfterFunc(whole, func() { cancel(context.Cause(whole)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// runContext is the context of a run inside middleware. It may end before that of the middleware does, which has work to do
+// when its request ends with a question.
+type runContext struct {
+	context.Context // of the innermost middleware
+	r               *Request
+}
+
+// pass begins a run inside middleware; there may have been one before it.
+func (r *Request) pass(ctx context.Context) context.Context {
+	if r.round.Load() != nil {
+		return ctx
+	}
+	if a := r.asks.Load(); a != nil {
+		a.again()
+	}
+	r.inner = ctx
+	r.life.Store(nil)
+	if !r.mayEnd() {
+		return ctx
+	}
+	return &runContext{ctx, r}
+}
+
+// Done implements context.Context.
+func (c *runContext) Done() <-chan struct{} { return c.r.living().Done() }
+
+// Err implements context.Context.
+func (c *runContext) Err() error { return c.r.running().Err() }
+
+// Value implements context.Context.
+func (c *runContext) Value(key any) any { return c.r.running().Value(key) }
+
+// late lets a test hear of what a handler does with its request after the run has ended.
+func (r *Request) late(what string) {
+	if ear := replay.From(r.beneath()); ear != nil {
+		ear.Late(what)
+	}
+}
+
+// changed lets a test hear that a run has asked something else than the one before.
+func (r *Request) changed(what string) {
+	if ear := replay.From(r.beneath()); ear != nil {
+		ear.Changed(what)
+	}
 }

@@ -27,7 +27,7 @@ func (r *Request) LogLevel() (mcp.Level, bool) {
 // has a JSON form. Errors of the connection are not reported: the context tells.
 func (r *Request) Log(ctx context.Context, level mcp.Level, logger string, data any) {
 	threshold, ok := r.LogLevel()
-	if !ok || !level.Enabled(threshold) || r.quiet() {
+	if !ok || !level.Enabled(threshold) || r.quiet("a log message") {
 		return
 	}
 	message, err := mcp.NewLoggingMessage(level, logger, data)

@@ -121,6 +121,7 @@ func (s *Server) chain(around []Middleware) Call {
 
 // innermost is where the middleware ends.
 func (s *Server) innermost(ctx context.Context, r *Request) (*Result, error) {
+	ctx = r.pass(ctx)
 	out := r.in.Settle(ctx, (*dispatcher)(s).dispatch(ctx, r))
 	switch {
 	case out == nil:

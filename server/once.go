@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/seal"
@@ -14,11 +15,11 @@ import (
 // runs of the same call get its result without doing it. The result travels with the state of the call, sealed, and goes
 // through encoding/json; [OnceLocal] keeps it here.
 //
-// key names the step, once in a run. fn gets an idempotency key, which is the same for this step in all runs of one call:
+// key names the step, once in a run; ask before a step or after it, not in it. fn gets an idempotency key, which is the same for this step in all runs of one call:
 // pass it on to a service that takes one. It is needed where the step has been done and its result is lost, because the
 // process ended or the answer did not arrive: the next run does the step again then. A client that sends one state twice
 // does it twice, too, unless Options.Consume makes states single-use. An error of fn is returned and the step is not done:
-// the next run tries again.
+// it may be tried again, in this run or the next.
 //
 // The key is good from the first question on: a client that repeats a call which has asked nothing yet begins a new one.
 func Once[T any](ctx context.Context, r *Request, key string, fn func(ctx context.Context, idempotencyKey string) (T, error)) (T, error) {
@@ -73,22 +74,27 @@ func once[T any](ctx context.Context, r *Request, key string, fn func(context.Co
 		}
 		return value, nil
 	}
+	var raw json.RawMessage
+	defer func() { a.did(key, raw) }() // also when fn panics
 	if value, err = fn(ctx, idempotencyKey); err != nil {
 		return value, err
 	}
-	raw, err := json.Marshal(value)
+	result, err := json.Marshal(value)
 	if err == nil {
-		raw, err = keep(raw)
+		result, err = keep(result)
 	}
 	if err != nil {
 		return value, fmt.Errorf("the step %q is done, and its result cannot be kept: %w", key, err)
 	}
-	a.did(key, raw)
+	raw = result
 	return value, nil
 }
 
-// errTwice is part of the error of a step whose key has been used.
-var errTwice = errors.New("is done twice in one run; each step needs a key of its own")
+// What is wrong with a step, behind its name.
+var (
+	errTwice      = errors.New("is done twice in one run; each step needs a key of its own")
+	errWhileAsked = errors.New("is begun while a question is being asked; do it before the question or after the answer")
+)
 
 // step begins a step. done is the result that a run before has left; nil for none.
 func (a *asker) step(key string) (idempotencyKey string, done json.RawMessage, err error) {
@@ -96,11 +102,14 @@ func (a *asker) step(key string) (idempotencyKey string, done json.RawMessage, e
 	defer a.mu.Unlock()
 	switch {
 	case a.r.round.Load() != nil:
+		a.r.late("begins the step " + strconv.Quote(key))
 		return "", nil, ErrSuspended
+	case !a.r.byCall.Load():
+		return "", nil, errors.New("Once works in the handlers of tools, prompts and resources, while they run") //nolint:staticcheck // its name
 	case a.steps[key]:
 		return "", nil, fmt.Errorf("the step %q %w", key, errTwice)
-	case !a.r.byCall:
-		return "", nil, errors.New("Once works in the handlers of tools, prompts and resources") //nolint:staticcheck // its name
+	case a.busy:
+		return "", nil, fmt.Errorf("the step %q %w", key, errWhileAsked)
 	}
 	if a.steps == nil {
 		a.steps = make(map[string]bool)
@@ -111,12 +120,18 @@ func (a *asker) step(key string) (idempotencyKey string, done json.RawMessage, e
 			return "", step.Raw, nil
 		}
 	}
+	a.doing++
 	return a.chain.String() + "." + key, nil, nil
 }
 
-// did keeps the result of a step for the runs that follow.
+// did ends a step, and keeps its result for the runs that follow; without one it may be tried again.
 func (a *asker) did(key string, raw json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.doing--
+	if raw == nil {
+		delete(a.steps, key)
+		return
+	}
 	a.once = append(a.once[:len(a.once):len(a.once)], seal.OnceResult{Key: key, After: a.next, Raw: raw})
 }

@@ -97,6 +97,12 @@ type Options struct {
 	// back. It should be shorter than clients wait for an answer. Zero means 30 s; negative means that it sends away at once.
 	UntilWait time.Duration
 
+	// URLElicitationErrors makes a handler that sends a client of 2025-11-25 to a page, and asks nothing beside, end its call
+	// with the error -32042, which holds the page: the client goes there and repeats the call, instead of being asked while
+	// the call waits. Such a call begins anew, so the handler has to see for itself that the page is done with before it
+	// sends the user there. The modern era is unaffected.
+	URLElicitationErrors bool
+
 	// AskGrace bounds how long such a question stays open while the client has no stream open over Streamable HTTP: it has
 	// probably gone. Zero means 1 min; negative means that AskTimeout alone counts.
 	AskGrace time.Duration

@@ -23,11 +23,12 @@ type Request struct {
 	server *Server
 	in     *engine.Incoming
 	ctx    context.Context // what callContext adds to
+	inner  context.Context // that of the innermost middleware; nil without
 	first  *Request        // the first run, where this is a later one of the same request; else nil
 
 	responses json.RawMessage    // the answers of a retry, as they came; nil for none
 	token     json.RawMessage    // its state, as it came; nil for none
-	byCall    bool               // questions may be asked by call: what they need has been opened
+	byCall    atomic.Bool        // questions may be asked by call: the handler runs, and what they need has been opened
 	run       int                // 0 where only responses and token can tell
 	record    *seal.Record       // what the state held; nil for none of ours
 	answers   mcp.InputResponses // those that fit what was asked; set with record
@@ -199,7 +200,7 @@ func (r *Request) ProgressToken() json.RawMessage {
 // empty. Progress that does not grow is not sent. Errors of the connection are not reported: the context tells.
 func (r *Request) Progress(ctx context.Context, progress, total float64, message string) {
 	token, ok := r.in.ProgressToken()
-	if !ok || r.quiet() || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
+	if !ok || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) || r.quiet("progress") {
 		return
 	}
 	if r.first != nil { // all runs tell of one piece of work
@@ -226,18 +227,52 @@ func (r *Request) Progress(ctx context.Context, progress, total float64, message
 	r.notify(ctx, &era.Notice{Method: mcp.NotifyProgress, Params: append(params, '}')})
 }
 
+// progress is how far the client has been told that the call has come; nil while it has been told nothing.
+func (r *Request) progress() *float64 {
+	if r.first != nil {
+		return r.first.progress()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.told {
+		return nil
+	}
+	last := r.last
+	return &last
+}
+
+// goesOn makes progress go on from where the run before has left it.
+func (r *Request) goesOn(from *float64) {
+	if from == nil || r.first != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told, r.last = true, *from
+}
+
 // Notify sends a notification that belongs to this request; params is a raw object or nil. For relays and vendor
-// notifications. It fails when the client's revision does not have the method or there is no way to send it.
+// notifications. What a run goes over again that has been sent before is not sent twice. It fails when the client's revision does not have the method or there is no way to send it.
 func (r *Request) Notify(ctx context.Context, method string, params json.RawMessage) error {
 	if r.round.Load() != nil {
+		r.late("sends " + method)
 		return ErrSuspended
+	}
+	if r.replays() {
+		return nil
 	}
 	return r.in.Notify(ctx, &era.Notice{Method: method, Params: params})
 }
 
 // quiet tells whether what the handler tells of its work is kept from the client: it has been told before, or the run has
 // ended.
-func (r *Request) quiet() bool { return r.round.Load() != nil || r.replays() }
+func (r *Request) quiet(what string) bool {
+	if r.round.Load() != nil {
+		r.late("sends " + what)
+		return true
+	}
+	return r.replays()
+}
 
 // notify sends what may be lost: a client that takes no stream goes without.
 func (r *Request) notify(ctx context.Context, n *era.Notice) {

@@ -27,6 +27,7 @@ type Server struct {
 	own     engine.Pace   // of what the server answers by itself
 	around  Call          // through the middleware; nil without any
 
+	pages      pages    // that clients were sent to
 	completers sync.Map // completerKey -> Completer
 
 	relay *relay // nil without a bus

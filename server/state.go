@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -73,17 +74,30 @@ func bindingOf(r *Request) (seal.Binding, error) {
 	return b, err
 }
 
-// nextRecord begins what the next run has to know: the place in the chain, and what has been asked and done so far.
+// nextRecord begins what the next run has to know: the place in the chain, and what has been asked, done and told so far.
 func (r *Request) nextRecord() *seal.Record {
-	record := &seal.Record{Link: seal.Link{Round: uint16(r.Run())}}
+	record := &seal.Record{Link: seal.Link{Round: uint16(min(r.rounds()+1, math.MaxUint16))}, Progress: r.progress()}
 	if a := r.asks.Load(); a != nil {
-		record.Chain, record.Answers, record.Once = a.chain, a.answers, a.once
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		record.Chain, record.Answers, record.Once = a.chain, slices.Clone(a.answers), slices.Clone(a.once)
 	} else if r.record != nil {
 		record.Chain, record.Answers, record.Once = r.record.Chain, r.record.Answers, r.record.Once
 	} else {
 		record.Chain = seal.NewChain()
 	}
 	return record
+}
+
+// rounds is how often the call has asked so far.
+func (r *Request) rounds() int {
+	n := r.Run() - 1
+	if a := r.asks.Load(); a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		n += a.rounds
+	}
+	return n
 }
 
 // sealRecord makes the state that travels with a round: what was asked, what the handler keeps, and the place in the chain.
@@ -110,8 +124,8 @@ func (s *Server) openRetry(ctx context.Context, r *Request) *era.Outcome {
 	if refusal := checkShape(r); refusal != nil {
 		return refusal
 	}
-	r.byCall = true
-	if r.token == nil {
+	r.byCall.Store(true)
+	if r.token == nil || r.record != nil { // a middleware may run a request again
 		return nil
 	}
 	record, err := s.openState(ctx, r)
@@ -130,6 +144,7 @@ func (s *Server) openRetry(ctx context.Context, r *Request) *era.Outcome {
 		checked = keptAnswers(record)
 	}
 	r.answers = checked
+	r.goesOn(record.Progress)
 	return nil
 }
 

@@ -40,6 +40,7 @@ var tree = []row{
 	{"internal/schema", []string{"jsonrpc", "mcp"}},
 	{"internal/sse", nil},
 	{"internal/seal", []string{"jsonrpc", "mcp"}},
+	{"internal/replay", nil},
 	{"internal/seal/sealtest", []string{"internal/seal"}},
 	{"transport", []string{"jsonrpc", "mcp", "internal/era"}},
 	{"transport/internal/...", []string{"jsonrpc", "mcp", "transport"}},
@@ -57,7 +58,7 @@ var tree = []row{
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
 	{"llm", []string{"jsonrpc", "mcp", "client", "manager"}},
-	{"mcptest", []string{"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "auth/..."}},
+	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
 	{"examples/...", public},
@@ -73,7 +74,7 @@ var (
 	// door: what server and client are built from; everything above them in the tree but the two eras.
 	door = []string{
 		"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "internal/sse", "internal/seal",
-		"transport/...", "internal/engine", "internal/pipe",
+		"internal/replay", "transport/...", "internal/engine", "internal/pipe",
 	}
 
 	// both: an extension has a server side and a client side and uses their public doors.

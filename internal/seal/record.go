@@ -10,7 +10,7 @@ import (
 
 // recordVersion is the first byte of an encoded record. Another version is refused, so that replicas of two releases never
 // misread each other; a retry that meets one is asked to begin again.
-const recordVersion = 1
+const recordVersion = 2
 
 // Record is the state of one chain of runs between two rounds.
 type Record struct {
@@ -31,6 +31,9 @@ type Record struct {
 
 	// Kept are answers to questions that the handler has returned, which it may still want to see.
 	Kept []Answer
+
+	// Progress is the last that the client was told, nil when it was told nothing.
+	Progress *float64
 
 	// Once holds the results of steps that must not run again, in the order they ran.
 	Once []OnceResult
@@ -61,6 +64,7 @@ type OnceResult struct {
 const (
 	flagState = 1 << iota // a state follows
 	flagByCall
+	flagProgress // eight bytes follow the state
 )
 
 // ErrRecord says that bytes are no record of this release.
@@ -76,10 +80,16 @@ func (r *Record) Append(dst []byte) ([]byte, error) {
 	if r.ByCall {
 		flags |= flagByCall
 	}
+	if r.Progress != nil {
+		flags |= flagProgress
+	}
 	if r.State == nil {
 		dst = append(dst, flags)
 	} else {
 		dst = appendPart(append(dst, flags|flagState), *r.State)
+	}
+	if r.Progress != nil {
+		dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(*r.Progress))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(r.Asked)))
 	for _, q := range r.Asked {
@@ -118,12 +128,13 @@ func DecodeRecord(data []byte) (*Record, error) {
 		r.Round, r.Chain = binary.BigEndian.Uint16(head), ChainID(head[2:])
 	}
 	if flags := p.take(1); !p.bad {
-		p.bad = flags[0]&^(flagState|flagByCall) != 0
+		p.bad = flags[0]&^(flagState|flagByCall|flagProgress) != 0
 		r.ByCall = flags[0]&flagByCall != 0
 		if flags[0]&flagState != 0 {
 			text := string(p.part())
 			r.State = &text
 		}
+		r.Progress = p.float(flags[0]&flagProgress != 0)
 	}
 	for n := p.count(); n > 0 && !p.bad; n-- {
 		r.Asked = append(r.Asked, Question{Key: string(p.part()), Request: p.part()})
@@ -187,6 +198,19 @@ func (p *parts) count() uint64 {
 	}
 	p.rest = p.rest[size:]
 	return n
+}
+
+// float reads a number where there is one; nil where not.
+func (p *parts) float(there bool) *float64 {
+	if !there {
+		return nil
+	}
+	raw := p.take(8)
+	if p.bad {
+		return nil
+	}
+	f := math.Float64frombits(binary.BigEndian.Uint64(raw))
+	return &f
 }
 
 // part reads bytes behind their length; nil when there are none.
