@@ -31,6 +31,10 @@ type Extension struct {
 	// NameParam maps a method of Requests to the parameter whose value the header Mcp-Name repeats. Methods that are
 	// not in it have no Mcp-Name.
 	NameParam map[string]string
+
+	// Acks are those of Requests whose answer only says that the request has arrived: their results are sent without
+	// members, whatever a handler returns.
+	Acks []string
 }
 
 // SettingsJSON answers the settings as they are declared, {} for nil.
@@ -55,6 +59,11 @@ func (e Extension) Check() error {
 		}
 		if !slices.Contains(e.Requests, method) {
 			return fmt.Errorf("extension %s: method %q has a name parameter but is no request of the extension", e.Identifier, method)
+		}
+	}
+	for _, method := range e.Acks {
+		if !slices.Contains(e.Requests, method) {
+			return fmt.Errorf("extension %s: method %q is to be acknowledged but is no request of the extension", e.Identifier, method)
 		}
 	}
 	return nil

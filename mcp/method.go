@@ -25,6 +25,7 @@ const (
 	MethodTaskResult                = "tasks/result"
 	MethodListTasks                 = "tasks/list"
 	MethodCancelTask                = "tasks/cancel"
+	MethodUpdateTask                = "tasks/update"
 	NotifyInitialized               = "notifications/initialized"
 	NotifyCancelled                 = "notifications/cancelled"
 	NotifyProgress                  = "notifications/progress"
@@ -37,4 +38,5 @@ const (
 	NotifyElicitationComplete       = "notifications/elicitation/complete"
 	NotifySubscriptionsAcknowledged = "notifications/subscriptions/acknowledged"
 	NotifyTaskStatus                = "notifications/tasks/status"
+	NotifyTask                      = "notifications/tasks"
 )

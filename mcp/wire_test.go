@@ -87,6 +87,7 @@ var samples = []sample{
 	of[Params](`{"_meta":{},"x":1}`),
 	of[Result](`{"_meta":{"b":1,"a":2},"x":1}`),
 	of[SubscriptionFilter](`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["u"],"taskIds":["t"]}`),
+	of[Task](`{"taskId":"t","status":"input_required","statusMessage":"m","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"later","ttlMs":null,"pollIntervalMs":5,"inputRequests":{"q":{"method":"roots/list"}},"result":{"content":[]},"error":{"code":1,"message":"m"},"_meta":{},"x":1.50}`),
 	of[ListenParams](`{"notifications":{},"_meta":{},"x":1}`),
 	of[SubscriptionsAcknowledgedParams](`{"notifications":{},"_meta":{},"x":1}`),
 	of[DiscoverResult](`{"supportedVersions":["a"],"capabilities":{},"instructions":"i","_meta":{},"x":1}`),

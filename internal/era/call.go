@@ -82,6 +82,10 @@ type Outgoing struct {
 	InputResponses json.RawMessage
 	RequestState   json.RawMessage
 
+	// Task asks for a task: the object of the parameter by which a client does that, where the revision has it; nil for
+	// no wish.
+	Task json.RawMessage
+
 	// Mirrors are parameters to be mirrored into headers, already encoded, as name and value.
 	Mirrors [][2]string
 }

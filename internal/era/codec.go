@@ -45,6 +45,9 @@ type Codec interface {
 	// NoticeHeaders returns the HTTP headers that go with a notification.
 	NoticeHeaders(n *Notice) [][2]string
 
+	// TaskTerms says on which terms a call of a tool may go on as a task.
+	TaskTerms(call *Call) TaskTerms
+
 	// DecodeOutcome reads the answer to a request that was sent.
 	DecodeOutcome(out *Outgoing, m *jsonrpc.Message) (*Outcome, error)
 }

@@ -109,7 +109,14 @@ func TestAppendResultLegacy(t *testing.T) {
 		{"a vendor's own resultType stays", "example/echo", era.Outcome{Result: raw(`{"resultType":"x"}`)}, `{"resultType":"x"}`},
 		{"no object", "prompts/list", era.Outcome{Result: raw(`[]`)}, "fails"},
 		{"input", "tools/call", era.Outcome{Input: &era.InputRound{State: raw(`"s"`)}}, "fails"},
-		{"a result of an extension", "tools/call", era.Outcome{Result: raw(`{}`), ResultType: "task"}, "fails"},
+		{"a result of an extension", "tools/call", era.Outcome{Result: raw(`{}`), ResultType: "other"}, "fails"},
+		{"a task", "tools/call", era.Outcome{Result: raw(`{"taskId":"t","status":"working","ttlMs":1.0,"pollIntervalMs":2,"_meta":{"a":1}}`), ResultType: "task"}, `{"task":{"taskId":"t","status":"working","ttl":1.0,"pollInterval":2},"_meta":{"a":1}}`},
+		{"a task elsewhere", "prompts/get", era.Outcome{Result: raw(`{}`), ResultType: "task"}, "fails"},
+		{"a task's state", "tasks/get", era.Outcome{Result: raw(`{"taskId":"t","status":"completed","ttlMs":null,"result":{"content":[]}}`)}, `{"taskId":"t","status":"completed","ttl":null}`},
+		{"a tool that has failed", "tasks/cancel", era.Outcome{Result: raw(`{"status":"completed","result":{"isError":true}}`)}, `{"status":"failed"}`},
+		{"questions of a task", "tasks/get", era.Outcome{Result: raw(`{"status":"input_required","inputRequests":{"a":{}},"x":1}`)}, `{"status":"input_required","x":1}`},
+		{"a list of tasks", "tasks/list", era.Outcome{Result: raw(`{"tasks":[{"status":"completed","result":{"isError":true}},{"ttlMs":5}],"nextCursor":"c"}`)}, `{"tasks":[{"status":"failed"},{"ttl":5}],"nextCursor":"c"}`},
+		{"a task's result", "tasks/result", era.Outcome{Result: raw(`{"structuredContent":[1],"_meta":{"a":1}}`)}, `{"structuredContent":{"result":[1]},"_meta":{"a":1}}`},
 		{"execution stays", "tools/list", era.Outcome{Result: raw(`{"tools":[{"name":"a","execution":{}}]}`)}, `{"tools":[{"name":"a","execution":{}}]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

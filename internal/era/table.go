@@ -1,6 +1,8 @@
 package era
 
 import (
+	"slices"
+
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -27,6 +29,7 @@ type Row struct {
 	NameParam    string // the parameter that the Mcp-Name header mirrors; empty for none
 	Cacheable    bool   // its complete results carry cache hints, where the era has them
 	MultiRound   bool   // may answer with questions, and its params may hold answers and state
+	Ack          bool   // its result has no members in this era
 	Long         bool   // stays open by design (a listen): not counted as in flight, ended and not awaited at shutdown
 }
 
@@ -68,15 +71,18 @@ type Config struct {
 type Table struct {
 	rows     map[string]*Row
 	universe map[string]bool
+
+	extensions map[string]bool // the enabled ones, by identifier
 }
 
 // NewTable builds a table. The universe holds every core method of every era: its members exist only as rows.
 func NewTable(core []Row, extensions []mcp.Extension, universe map[string]bool) *Table {
-	t := &Table{rows: make(map[string]*Row), universe: universe}
+	t := &Table{rows: make(map[string]*Row), universe: universe, extensions: make(map[string]bool)}
 	for i := range core {
 		t.rows[core[i].Method] = &core[i]
 	}
 	for _, x := range extensions {
+		t.extensions[x.Identifier] = true
 		for _, row := range ExtensionRows(x) {
 			t.rows[row.Method] = &row
 		}
@@ -88,13 +94,16 @@ func NewTable(core []Row, extensions []mcp.Extension, universe map[string]bool) 
 func ExtensionRows(x mcp.Extension) []Row {
 	var rows []Row
 	for _, method := range x.Requests {
-		rows = append(rows, Row{Method: method, ToServer: true, Extension: x.Identifier, NameParam: x.NameParam[method]})
+		rows = append(rows, Row{Method: method, ToServer: true, Extension: x.Identifier, NameParam: x.NameParam[method], Ack: slices.Contains(x.Acks, method)})
 	}
 	for _, method := range x.Notifications {
 		rows = append(rows, Row{Method: method, Notification: true, ToClient: true, Extension: x.Identifier})
 	}
 	return rows
 }
+
+// Has tells whether an extension is enabled.
+func (t *Table) Has(extension string) bool { return t.extensions[extension] }
 
 // Look finds how a method stands, for a message that is sent to a side.
 func (t *Table) Look(method string, notification bool, to Side) (*Row, Standing) {

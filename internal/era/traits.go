@@ -24,6 +24,8 @@ type Traits struct {
 	InputRounds          bool // questions ride in input_required results and are answered by a retry
 	Listen               bool // change notices come on subscriptions/listen
 	Tasks                bool // the experimental tasks of the core
+	TaskResults          bool // the result of a task is fetched by tasks/result, which waits and carries the task's questions
+	FinalTasks           bool // to cancel a task that has ended is an error
 	Extensions           bool // capabilities have an extensions member by the schema
 	CacheHints           bool // complete results carry ttlMs and cacheScope
 	HeaderMirrors        bool // over HTTP, headers mirror the method, the name and marked parameters

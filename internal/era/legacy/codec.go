@@ -84,6 +84,8 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 	switch {
 	case o.Input != nil:
 		return dst, errInput
+	case o.ResultType == mcp.ResultTask && c.traits.Tasks && row != nil && row.Method == mcp.MethodCallTool:
+		return appendNewTask(dst, o.Result), nil
 	case o.ResultType != "":
 		return dst, fmt.Errorf("%w: resultType %q", errResultType, o.ResultType)
 	case !jsonrpc.IsObject(o.Result):
@@ -95,11 +97,17 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 	if !o.Plain {
 		result = withoutStamps(row, result)
 	}
-	switch {
-	case row.Method == mcp.MethodListTools:
+	switch row.Method {
+	case mcp.MethodListTools:
 		return appendTools(dst, result), nil
-	case row.Method == mcp.MethodCallTool && !o.Plain:
-		return appendToolResult(dst, result, o.WrapOutput), nil
+	case mcp.MethodCallTool, mcp.MethodTaskResult:
+		if !o.Plain {
+			return appendToolResult(dst, result, o.WrapOutput), nil
+		}
+	case mcp.MethodGetTask, mcp.MethodCancelTask:
+		return appendTask(dst, result), nil
+	case mcp.MethodListTasks:
+		return appendTaskList(dst, result), nil
 	}
 	return jsonrpc.AppendRaw(dst, result), nil
 }
@@ -112,11 +120,18 @@ func (c *Codec) AppendCall(dst []byte, out *era.Outgoing) ([]byte, error) {
 	if out.InputResponses != nil || out.RequestState != nil {
 		return dst, fmt.Errorf("call %q: revision %s has no retry with answers", out.Method, c.revision)
 	}
-	return c.appendFrame(dst, out.ID, out.Method, out.Params, out.Meta, out.Token)
+	params := out.Params
+	if out.Task != nil && c.traits.Tasks {
+		params = jsonrpc.With(nil, params, "task", out.Task)
+	}
+	return c.appendFrame(dst, out.ID, out.Method, params, out.Meta, out.Token)
 }
 
 // AppendNotice implements era.Codec.
 func (c *Codec) AppendNotice(dst []byte, n *era.Notice) ([]byte, error) {
+	if n.Method == mcp.NotifyTask && c.traits.Tasks {
+		n = &era.Notice{Method: mcp.NotifyTaskStatus, Params: appendTask(nil, n.Params)}
+	}
 	if _, standing := c.table.Look(n.Method, true, c.side.Other()); standing == era.Absent {
 		return dst, era.NotInRevision(n.Method, c.revision)
 	}

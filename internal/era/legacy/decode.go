@@ -26,7 +26,14 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	var err *mcp.Error
 	switch out.Method {
 	case mcp.MethodCallTool:
+		if task, ok := jsonrpc.Member(result, "task"); ok && c.isTask(out, result, task) {
+			return &era.Outcome{Result: readNewTask(result, task), ResultType: mcp.ResultTask}, nil
+		}
 		result, err = c.toolResult(out, result)
+	case mcp.MethodGetTask, mcp.MethodCancelTask:
+		result = readTask(result)
+	case mcp.MethodListTasks:
+		result = eachTask(nil, result, appendNeutral)
 	case mcp.MethodElicit:
 		if content, ok := jsonrpc.Member(result, "content"); ok && string(content) == "null" {
 			result = jsonrpc.Without(result, "content")
@@ -38,8 +45,15 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	return &era.Outcome{Result: result}, nil
 }
 
+// isTask tells whether a result is the task that the call asked for.
+func (c *Codec) isTask(out *era.Outgoing, result, task json.RawMessage) bool {
+	_, asked := jsonrpc.Member(out.Params, "task")
+	_, content := jsonrpc.Member(result, "content")
+	return c.traits.Tasks && (asked || out.Task != nil) && !content && jsonrpc.IsObject(task)
+}
+
 // toolResult gives a result without content an empty one, since hosts index it. One that belongs to another family of
-// results is refused, but for the task that the call itself asked for.
+// results is refused.
 func (c *Codec) toolResult(out *era.Outgoing, result json.RawMessage) (json.RawMessage, *mcp.Error) {
 	for m := range jsonrpc.Fields(result) {
 		if m.Is("content") {
@@ -47,11 +61,6 @@ func (c *Codec) toolResult(out *era.Outgoing, result json.RawMessage) (json.RawM
 		}
 	}
 	for m := range jsonrpc.Fields(result) {
-		if m.Is("task") {
-			if _, asked := jsonrpc.Member(out.Params, "task"); asked && c.traits.Tasks {
-				return result, nil
-			}
-		}
 		if m.Is("task") || m.Is("inputRequests") || m.Is("requestState") {
 			return nil, invalidResult(out.Method, "it has no content but a member %s, which nobody asked for", m.Name)
 		}

@@ -32,6 +32,8 @@ func traitsOf(revision string) *era.Traits {
 		URLElicitation:       since1125,
 		SamplingTools:        since1125,
 		Tasks:                since1125,
+		TaskResults:          since1125,
+		FinalTasks:           since1125,
 	}
 }
 

@@ -45,6 +45,8 @@ func (c *Codec) AppendResult(dst []byte, row *era.Row, o *era.Outcome) ([]byte, 
 		return dst, errNoAnswers
 	case o.Input != nil:
 		return c.appendInput(dst, row, o.Input)
+	case row != nil && row.Ack:
+		return c.appendAck(dst, o)
 	case o.ResultType != "" && !mayVary(row):
 		return dst, fmt.Errorf("%s may not answer with resultType %q", nameOf(row), o.ResultType)
 	case o.Plain && o.ResultType == "" && !listsTools(row):
