@@ -13,6 +13,10 @@ type Extension struct {
 	// Identifier is the key under capabilities.extensions, such as "io.modelcontextprotocol/tasks".
 	Identifier string
 
+	// ServerOnly says that the server's declaration alone puts the extension into force: requests need not declare it, and
+	// clients that enable it do not.
+	ServerOnly bool
+
 	// Settings is the JSON object this side declares under the identifier. Nil means {}.
 	Settings json.RawMessage
 
@@ -21,6 +25,9 @@ type Extension struct {
 
 	// Notifications are the methods a server may send to a client that has the extension.
 	Notifications []string
+
+	// Cacheable are those of Requests whose results carry cache hints, as lists and reads of the core do.
+	Cacheable []string
 
 	// ResultTypes are the values of "resultType" the extension adds to those of the core.
 	ResultTypes []string
@@ -52,6 +59,11 @@ func (e Extension) Check() error {
 	}
 	if settings := e.SettingsJSON(); !isWholeObject(settings) {
 		return fmt.Errorf("extension %s: the settings must be a JSON object, got %.60s", e.Identifier, settings)
+	}
+	for _, method := range e.Cacheable {
+		if !slices.Contains(e.Requests, method) {
+			return fmt.Errorf("extension %s: method %q is to be cacheable but is no request of the extension", e.Identifier, method)
+		}
 	}
 	for method, param := range e.NameParam {
 		if param == "" {

@@ -282,3 +282,25 @@ func TestSmallThings(t *testing.T) {
 		t.Error("tool uses")
 	}
 }
+
+func TestTaskIDsOfAFilter(t *testing.T) {
+	var f SubscriptionFilter
+	if ids, ok := f.TaskIDs(); ids != nil || !ok {
+		t.Errorf("got %v, %v", ids, ok)
+	}
+	f.Extra = []byte(`{"com.example/x":1}`)
+	f = f.WithTaskIDs([]string{"a"}).WithTaskIDs([]string{"b", "c"})
+	if ids, ok := f.TaskIDs(); !ok || len(ids) != 2 || ids[0] != "b" || string(f.Extra) != `{"com.example/x":1,"taskIds":["b","c"]}` {
+		t.Errorf("got %v, %v, %s", ids, ok, f.Extra)
+	}
+	if f = f.WithTaskIDs(nil); string(f.Extra) != `{"com.example/x":1}` {
+		t.Errorf("got %s", f.Extra)
+	}
+	if f = (SubscriptionFilter{}).WithTaskIDs(nil); f.Extra != nil {
+		t.Errorf("got %s", f.Extra)
+	}
+	f.Extra = []byte(`{"taskIds":[1]}`)
+	if _, ok := f.TaskIDs(); ok {
+		t.Error("a number counts as an id")
+	}
+}

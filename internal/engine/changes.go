@@ -16,19 +16,63 @@ import (
 // Change is a kind of change that listeners hear of.
 type Change uint8
 
-// The changes of the specification. ResourceUpdated goes with a URI.
+// The changes of the specification and its extensions. ResourceUpdated goes with a URI, TaskChanged with the id of a task.
 const (
 	ToolsChanged Change = 1 << iota
 	PromptsChanged
 	ResourcesChanged
 	ResourceUpdated
+	TaskChanged
 )
+
+// keyed tells whether a change is one of a single thing.
+func (c Change) keyed() bool { return c == ResourceUpdated || c == TaskChanged }
 
 var changeMethods = map[Change]string{
 	ToolsChanged:     "notifications/tools/list_changed",
 	PromptsChanged:   "notifications/prompts/list_changed",
 	ResourcesChanged: mcp.NotifyResourcesChanged,
 	ResourceUpdated:  "notifications/resources/updated",
+	TaskChanged:      mcp.NotifyTask,
+}
+
+// single is a change of one thing: a resource by its URI, a task by its id.
+type single struct {
+	change Change
+	key    string
+}
+
+// notice is what tells of it. That of a task gets its parameters when it is delivered, so that they are the newest.
+func (s single) notice() *era.Notice {
+	name := "uri"
+	if s.change == TaskChanged {
+		name = "taskId"
+	}
+	params := append([]byte(`{"`+name+`":`), jsonrpc.AppendString(nil, s.key)...)
+	return &era.Notice{Method: changeMethods[s.change], Params: append(params, '}')}
+}
+
+// keyOf is the key of the change that a notice tells of; "" for one of a whole list.
+func keyOf(n *era.Notice) string {
+	for _, name := range []string{"uri", "taskId"} {
+		if raw, ok := jsonrpc.Member(n.Params, name); ok {
+			key, _ := jsonrpc.Text(raw)
+			return key
+		}
+	}
+	return ""
+}
+
+// complete puts into a notice what it says when it is delivered. It answers false when there is nothing to tell any more.
+func (e *Engine) complete(ctx context.Context, n *era.Notice) bool {
+	if n.Method != mcp.NotifyTask {
+		return true
+	}
+	if e.opts.Task == nil {
+		return false
+	}
+	n.Params = e.opts.Task(ctx, keyOf(n))
+	return n.Params != nil
 }
 
 // listChanges in the order they are sent.
@@ -43,27 +87,27 @@ type mailbox struct {
 
 	mu    sync.Mutex
 	lists Change
-	uris  []string
+	ones  []single
 	busy  bool
 	over  bool
 }
 
-// mostURIs bounds the updated resources that wait for one listener; beyond it the oldest goes.
-const mostURIs = 10000
+// mostOnes bounds the single changes that wait for one listener; beyond it the oldest goes.
+const mostOnes = 10000
 
-func (b *mailbox) put(c Change, uri string) {
+func (b *mailbox) put(c Change, key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
 		return
 	}
-	if c != ResourceUpdated {
+	if !c.keyed() {
 		b.lists |= c
-	} else if !slices.Contains(b.uris, uri) {
-		if len(b.uris) >= mostURIs {
-			b.uris = b.uris[1:]
+	} else if one := (single{c, key}); !slices.Contains(b.ones, one) {
+		if len(b.ones) >= mostOnes {
+			b.ones = b.ones[1:]
 		}
-		b.uris = append(b.uris, uri)
+		b.ones = append(b.ones, one)
 	}
 	if !b.busy {
 		b.busy = b.start(b.drain) // ends when the box is empty or a delivery fails; each delivery is bounded by answerTime
@@ -74,13 +118,13 @@ func (b *mailbox) put(c Change, uri string) {
 func (b *mailbox) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.busy = (b.lists != 0 || len(b.uris) > 0) && b.start(b.drain)
+	b.busy = (b.lists != 0 || len(b.ones) > 0) && b.start(b.drain)
 }
 
 func (b *mailbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.over, b.lists, b.uris = true, 0, nil
+	b.over, b.lists, b.ones = true, 0, nil
 }
 
 func (b *mailbox) drain() {
@@ -108,10 +152,10 @@ func (b *mailbox) next() *era.Notice {
 			return &era.Notice{Method: changeMethods[c]}
 		}
 	}
-	if len(b.uris) > 0 {
-		params := append(jsonrpc.AppendString([]byte(`{"uri":`), b.uris[0]), '}')
-		b.uris = b.uris[1:]
-		return &era.Notice{Method: changeMethods[ResourceUpdated], Params: params}
+	if len(b.ones) > 0 {
+		n := b.ones[0].notice()
+		b.ones = b.ones[1:]
+		return n
 	}
 	b.busy = false
 	return nil
@@ -121,13 +165,13 @@ func (b *mailbox) next() *era.Notice {
 const debounce = 20 * time.Millisecond
 
 // Announce tells every listener that wants to know of a change: listens that asked for it, and on the legacy era every
-// peer (for a resource: those that subscribed to it). List changes gather for a moment first; with nobody there they are
+// peer (for a resource: those that subscribed to it; of a task none). List changes gather for a moment first; with nobody there they are
 // forgotten, since whoever comes later sees the new list anyway. After Begin other processes hear of it too. It does not
 // wait.
-func (e *Engine) Announce(c Change, uri string) {
-	if c == ResourceUpdated {
-		e.spread(c, uri)
-		e.tell(c, uri)
+func (e *Engine) Announce(c Change, key string) {
+	if c.keyed() {
+		e.spread(c, key)
+		e.tell(c, key)
 		return
 	}
 	tells := e.tells.Load()
@@ -167,6 +211,9 @@ func (e *Engine) spread(c Change, uri string) {
 	for _, l := range e.hub.wanting(c, uri) {
 		l.box.put(c, uri)
 	}
+	if c == TaskChanged {
+		return // a session hears of its own tasks alone: see Incoming.TellTask
+	}
 	for _, p := range e.Peers() {
 		if p.mayWant(c, uri) {
 			p.box.put(c, uri)
@@ -181,4 +228,20 @@ func (p *Peer) mayWant(c Change, uri string) bool {
 		return p.keeper.Holds()
 	}
 	return p.Ready() && (c != ResourceUpdated || p.subscribed(uri))
+}
+
+// TellTask tells the peer of a request that a task of it has changed, where the peer hears of that without asking.
+func (in *Incoming) TellTask(id string) {
+	if in.Peer != nil && in.Codec.Traits().Unsolicited {
+		in.Peer.box.put(TaskChanged, id)
+	}
+}
+
+// NotifyLater sends a notification that belongs to a request which has been answered, where the peer takes that: on no
+// stream of its own.
+func (in *Incoming) NotifyLater(ctx context.Context, n *era.Notice) error {
+	if in.Peer == nil {
+		return transport.ErrUndeliverable
+	}
+	return in.Peer.Notify(ctx, n)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -40,8 +41,12 @@ type Options struct {
 	OnClose      func(*Peer)   // a peer has ended, and what ran for it. Nil for no interest
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
 
+	// Task returns the parameters of the notification that a task has changed: the task as it is now; nil when there is none
+	// any more. It is called concurrently. Nil means that there are no tasks.
+	Task func(ctx context.Context, id string) json.RawMessage
+
 	// Tell tells other processes of a change made in this one: the method of the notification, and the URI of a resource
-	// that was updated. What they tell goes to Engine.Hear. Changes are told one at a time, from Engine.Begin on.
+	// that was updated, or the id of a task. What they tell goes to Engine.Hear. Changes are told one at a time, from Engine.Begin on.
 	// Nil means that there are none.
 	Tell func(ctx context.Context, method, uri string) error
 }

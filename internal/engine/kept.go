@@ -88,7 +88,10 @@ func (p *Peer) subscribed(uri string) bool {
 // announce sends a change notice to a legacy peer. Where other processes serve the peer too, whether it wants the notice is
 // judged by the newest state.
 func (p *Peer) announce(ctx context.Context, n *era.Notice) error {
-	if p.keeper == nil {
+	if !p.engine.complete(ctx, n) {
+		return nil
+	}
+	if p.keeper == nil || n.Method == mcp.NotifyTask {
 		return p.Notify(ctx, n)
 	}
 	wants, err := p.keeper.Refresh(ctx)

@@ -30,6 +30,7 @@ type listen struct {
 	in     *Incoming
 	id     json.RawMessage
 	filter mcp.SubscriptionFilter
+	tasks  []string // of the filter
 	box    mailbox
 
 	open  bool          // acknowledged; guarded by the hub, like the next three
@@ -46,6 +47,8 @@ func (l *listen) wants(c Change, uri string) bool {
 		return l.filter.PromptsListChanged
 	case ResourcesChanged:
 		return l.filter.ResourcesListChanged
+	case TaskChanged:
+		return slices.Contains(l.tasks, uri)
 	}
 	return slices.Contains(l.filter.ResourceSubscriptions, uri)
 }
@@ -81,11 +84,15 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 
 func (in *Incoming) newListen(filter mcp.SubscriptionFilter) *listen {
 	l := &listen{in: in, id: in.ID().Raw(), filter: filter}
+	l.tasks, _ = filter.TaskIDs()
 	l.box.start = func(run func()) bool { go run(); return true } // of a stateless listen; bounded as drain says
 	if in.Peer != nil {
 		l.box.start = in.Peer.start
 	}
 	l.box.deliver = func(ctx context.Context, n *era.Notice) error {
+		if !in.engine.complete(ctx, n) {
+			return nil
+		}
 		n.Subscription = l.id
 		return in.Notify(ctx, n)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/rialto-mcp/rialto/internal/era"
-	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
 // tellTime bounds how long other processes are told of one change.
@@ -18,9 +17,7 @@ func (e *Engine) newTelling() {
 	e.telling.deliver = func(ctx context.Context, n *era.Notice) error {
 		ctx, cancel := context.WithTimeout(ctx, tellTime)
 		defer cancel()
-		raw, _ := jsonrpc.Member(n.Params, "uri")
-		uri, _ := jsonrpc.Text(raw)
-		if err := e.opts.Tell(ctx, n.Method, uri); err != nil {
+		if err := e.opts.Tell(ctx, n.Method, keyOf(n)); err != nil {
 			e.opts.OnError(fmt.Errorf("tell the other replicas of %s: %w", n.Method, err))
 		}
 		return nil
@@ -55,33 +52,36 @@ func (e *Engine) HearAll() {
 	for _, c := range listChanges {
 		e.spread(c, "")
 	}
-	for _, uri := range e.followed() {
-		e.spread(ResourceUpdated, uri)
+	for _, one := range e.followed() {
+		e.spread(one.change, one.key)
 	}
 }
 
-// followed lists the resources that somebody here wants updates of, each once.
-func (e *Engine) followed() (uris []string) {
-	seen := map[string]bool{}
-	add := func(uri string) {
-		if !seen[uri] {
-			seen[uri] = true
-			uris = append(uris, uri)
+// followed lists the resources and tasks that somebody here wants to hear of, each once.
+func (e *Engine) followed() (all []single) {
+	seen := map[single]bool{}
+	add := func(c Change, key string) {
+		if one := (single{c, key}); !seen[one] {
+			seen[one] = true
+			all = append(all, one)
 		}
 	}
 	e.hub.mu.Lock()
 	for l := range e.hub.listens {
 		for _, uri := range l.filter.ResourceSubscriptions {
-			add(uri)
+			add(ResourceUpdated, uri)
+		}
+		for _, id := range l.tasks {
+			add(TaskChanged, id)
 		}
 	}
 	e.hub.mu.Unlock()
 	for _, p := range e.Peers() {
 		p.mu.Lock()
 		for uri := range p.resources {
-			add(uri)
+			add(ResourceUpdated, uri)
 		}
 		p.mu.Unlock()
 	}
-	return uris
+	return all
 }
