@@ -25,7 +25,8 @@
 // # What a server asks
 //
 // [Options.CreateMessage], [Options.Elicit], [Options.ElicitURL] and [Options.Roots] answer servers of both eras: requests of
-// legacy ones, and the questions by which a modern one wants a call repeated. The call goes on by itself.
+// legacy ones, and the questions by which a modern one wants a call repeated. The call goes on by itself. Over HTTP the first
+// call of a legacy server that may ask waits, up to a second, for the stream on which it may do so.
 //
 // # News
 //

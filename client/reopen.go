@@ -22,6 +22,9 @@ func (c *Client) carry(ctx context.Context, out *era.Outgoing, call engine.CallO
 		return nil, err
 	}
 	began := time.Now()
+	if err := c.hearQuestions(ctx, l, out.Method, call.Timeout); err != nil {
+		return nil, err
+	}
 	outcome, err := c.deliver(ctx, l, out, call)
 	if err == nil && outcome.Err == nil {
 		l.confirm()
@@ -39,6 +42,9 @@ func (c *Client) carry(ctx context.Context, out *era.Outgoing, call engine.CallO
 		return nil, fmt.Errorf("%w (%w)", doubt.text, failure)
 	case fresh == l:
 		return outcome, err
+	}
+	if err := c.hearQuestions(ctx, fresh, out.Method, call.Timeout); err != nil {
+		return nil, err
 	}
 	if call.Total > 0 {
 		if call.Total -= time.Since(began); call.Total <= 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -27,41 +26,12 @@ func (f *feed) lock(ctx context.Context) error {
 
 func (f *feed) unlock() { <-f.turn }
 
-// gate is open from some moment on.
-type gate struct {
-	once sync.Once
-	way  chan struct{}
-}
-
-func newGate() *gate { return &gate{way: make(chan struct{})} }
-
-func (g *gate) open() { g.once.Do(func() { close(g.way) }) }
-
-// streamTime is how long a subscription waits for the stream that its news come on. One that comes later is as good, but
-// for the news until then.
-const streamTime = 2 * time.Second
-
-// listening waits for the stream on which a legacy server over HTTP tells its news.
-func (f *feed) listening(ctx context.Context) error {
-	wire := f.c.now().wire
-	if wire == nil || wire.outside == nil {
-		return nil
-	}
-	timer := time.NewTimer(streamTime)
-	defer timer.Stop()
-	select {
-	case <-wire.outside.way:
-	case <-timer.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
 // hold subscribes to the resources of a subscriber that nobody holds yet. When one is refused, the others are given back.
 func (f *feed) hold(ctx context.Context, s *subscriber) error {
-	if err := f.listening(ctx); err != nil {
-		return err
+	if wire := f.c.now().wire; wire != nil {
+		if err := wire.hear(ctx, streamTime); err != nil {
+			return err
+		}
 	}
 	if err := f.lock(ctx); err != nil {
 		return err
