@@ -76,6 +76,9 @@ func (c *Client) answer(ctx context.Context, method string, params json.RawMessa
 // reply answers a request of a legacy server.
 func (c *Client) reply(ctx context.Context, req *IncomingRequest) *era.Outcome {
 	result, err := c.answer(ctx, req.Method, req.Params, Origin{Related: req.Related, Tag: req.Tag})
+	if h, ok := c.vendors.requests[req.Method]; ok {
+		result, err = h.answer(ctx, req)
+	}
 	if errors.Is(err, errNoHandler) {
 		if c.opts.OnRequest == nil {
 			return errorOutcome(refusal(req.Method, req.Params, c.opts.Elicit != nil || c.opts.ElicitURL != nil))

@@ -43,6 +43,9 @@ type CallOptions struct {
 	// Headers go with the HTTP request. Those that the protocol or authorization uses are refused.
 	Headers http.Header
 
+	// Cache says what the call does with kept answers, if it is one that has any. Zero uses them. See [CacheOptions].
+	Cache CacheMode
+
 	// ManualInput hands a demand for input over as an [*mcp.InputRequired] error. The call is then repeated with
 	// InputResponses, and with RequestState where the demand had a state. Without it the handlers of Options answer; where
 	// one is missing the call fails with mcp.CodeInputHandlerMissing.
@@ -108,6 +111,9 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 
 // send is the one way out for requests after the opening.
 func (c *Client) send(ctx context.Context, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
+	if c.opts.Trace != nil {
+		c.traced(ctx, out)
+	}
 	if c.outward != nil {
 		return c.through(ctx, out, call)
 	}

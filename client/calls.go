@@ -17,14 +17,23 @@ import (
 // client has seen the tool in a list; an integer beyond ±(2^53-1) among them fails the call here. When the server refuses
 // the headers, the list is read again and the call repeated once.
 //
-// The result is not compared with the tool's output schema.
+// The result of a tool that was seen in a list is held to the tool's output schema; one that breaks it is an [*OutputError].
+// The result of a tool that failed is not: it holds the tool's own words.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOptions) (*mcp.CallToolResult, error) {
 	params, err := toolParams(name, args)
 	if err != nil {
 		return nil, fmt.Errorf("call tool %q: %w", name, err)
 	}
+	output, err := c.promised(name)
+	if err != nil {
+		return nil, fmt.Errorf("call tool %q: %w", name, err)
+	}
 	result := &mcp.CallToolResult{}
-	if _, err := c.into(ctx, mcp.MethodCallTool, params, opts, result); err != nil {
+	_, err = c.into(ctx, mcp.MethodCallTool, params, opts, result)
+	if err == nil && output != nil {
+		err = c.checkOutput(ctx, name, output, result, first(opts))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("call tool %q: %w", name, err)
 	}
 	return result, nil
@@ -56,12 +65,27 @@ func (c *Client) into(ctx context.Context, method string, params json.RawMessage
 	return outcome, decode(method, outcome, result)
 }
 
-// ReadResource reads a resource.
+// ReadResource reads a resource. An answer that the server lets keep is kept: see [CacheOptions].
 func (c *Client) ReadResource(ctx context.Context, uri string, opts ...CallOptions) (*mcp.ReadResourceResult, error) {
-	result := &mcp.ReadResourceResult{}
-	outcome, err := c.into(ctx, mcp.MethodReadResource, single("uri", uri), opts, result)
+	result, err := c.readResource(ctx, uri, first(opts))
 	if err != nil {
 		return nil, fmt.Errorf("read resource %q: %w", uri, err)
+	}
+	return result, nil
+}
+
+func (c *Client) readResource(ctx context.Context, uri string, o CallOptions) (*mcp.ReadResourceResult, error) {
+	outcome, kept, err := c.ask(ctx, mcp.MethodReadResource, uri, single("uri", uri), o, c.callLimits())
+	if err != nil {
+		return nil, err
+	}
+	result := &mcp.ReadResourceResult{}
+	if err := decode(mcp.MethodReadResource, outcome, result); err != nil {
+		if kept { // what the store holds is not what was put there
+			o.Cache = CacheRefresh
+			return c.readResource(ctx, uri, o)
+		}
+		return nil, err
 	}
 	result.Cache = outcome.Cache
 	return result, nil

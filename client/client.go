@@ -32,9 +32,12 @@ type Client struct {
 	roots    roots
 	visits   visits
 
-	level  atomic.Value // mcp.Level asked for
-	feed   feed
-	faults reporter // of what runs in the background
+	level   atomic.Value // mcp.Level asked for
+	feed    feed
+	cache   *cache // nil for none
+	outputs outputs
+	vendors vendors
+	faults  reporter // of what runs in the background
 
 	life    context.Context // ends with Close: for what runs in the background
 	end     context.CancelCauseFunc
@@ -59,16 +62,19 @@ func newClient(to target, opts Options) (*Client, error) {
 	cfg := era.Config{
 		Side: era.ClientSide, Extensions: opts.Extensions, Info: opts.Info, ClientCapabilities: declared, Served: served,
 	}
-	if opts.OnRequest != nil {
-		cfg.Vendor = func(string) bool { return true }
+	vendors, err := newVendors(opts.Vendor)
+	if err != nil {
+		return nil, fmt.Errorf("client options: %w", err)
 	}
-	c := &Client{opts: opts, to: to, declared: declared, over: make(chan struct{}), faults: reporter{hook: opts.OnError}}
+	cfg.Vendor = func(method string) bool { return opts.OnRequest != nil || vendors.serves(method) }
+	c := &Client{opts: opts, to: to, declared: declared, vendors: vendors, over: make(chan struct{}), faults: reporter{hook: opts.OnError}}
 	if err := c.roots.begin(opts.Roots); err != nil {
 		return nil, fmt.Errorf("client options: %w", err)
 	}
 	if c.set, err = negotiate.New(cfg); err != nil {
 		return nil, err
 	}
+	c.cache = newCache(c)
 	c.feed.c, c.feed.turn = c, make(chan struct{}, 1)
 	c.life, c.end = context.WithCancelCause(context.Background())
 	context.AfterFunc(c.life, func() { c.feed.stop(context.Cause(c.life)) }) // Close has done it before

@@ -178,6 +178,7 @@ func (f *feed) deliver(n *era.Notice) {
 // gap tells everybody that news may have been missed.
 func (f *feed) gap() {
 	f.c.now().mirrors.stale()
+	f.c.cache.gap(f.c.now())
 	for _, s := range f.all(func(s *subscriber) bool { return s.in || s.background }) {
 		s.take(Event{Kind: Gap})
 	}

@@ -88,8 +88,14 @@ func (h handler) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
 // Notice takes one notification that no call has taken.
 func (h handler) Notice(ctx context.Context, n *era.Notice, _ transport.Exchange) {
 	c := h.c
+	c.cache.heard(ctx, c.now(), n)
 	if c.opts.OnNotification != nil {
 		c.opts.OnNotification(ctx, n.Method, n.Params)
+	}
+	if h, ok := c.vendors.notices[n.Method]; ok {
+		if err := h.take(ctx, n.Params); err != nil {
+			c.opts.OnError(c.named("%w", err))
+		}
 	}
 	switch n.Method {
 	case mcp.NotifyToolsChanged:

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -14,6 +15,8 @@ import (
 // ListTools fetches one page of the tools: the first for a nil cursor, else the one that the cursor of an earlier result
 // leads to; the empty string is a cursor like any other. A server that declares no tools is not asked and has none, unless
 // Options.StrictCapabilities is set.
+//
+// A page that the server lets keep is kept: see [CacheOptions].
 //
 // An entry that cannot be read is left out and reported to Options.OnError. A tool whose input schema is no object is kept
 // without one, and reported. Over HTTP on the modern era a tool whose x-mcp-header declarations are invalid is left out and
@@ -37,7 +40,8 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor *mcp.Cursor, 
 	return templates.page(ctx, c, cursor, first(opts))
 }
 
-// Tools iterates over the tools of all pages. An error ends it, and is the last thing it yields.
+// Tools iterates over the tools of all pages. An error ends it, and is the last thing it yields. When the server refuses a
+// cursor that came with a kept page, the list is fetched from its beginning.
 //
 // A server whose cursor repeats, or that has more than Options.MaxPages pages, ends the iteration without an error, and is
 // reported to Options.OnError; what came until then is good. A tool that comes twice is yielded once.
@@ -101,24 +105,37 @@ var templates = listing[mcp.ResourceTemplate, mcp.ListResourceTemplatesResult]{
 
 // page fetches one page.
 func (l *listing[T, R]) page(ctx context.Context, c *Client, cursor *mcp.Cursor, o CallOptions) (*R, error) {
-	result := new(R)
+	result, _, err := l.get(ctx, c, cursor, o)
+	return result, err
+}
+
+// get fetches one page, or finds it among what is kept.
+func (l *listing[T, R]) get(ctx context.Context, c *Client, cursor *mcp.Cursor, o CallOptions) (result *R, kept bool, err error) {
+	result = new(R)
 	if !c.opts.StrictCapabilities && lacks(&c.now().greeting.Capabilities, l.method) != "" {
-		return result, c.usable()
+		return result, false, c.usable()
 	}
 	var params json.RawMessage
 	if cursor != nil {
 		params = single("cursor", *cursor)
 	}
-	outcome, err := c.call(ctx, l.method, params, o, c.listLimits())
+	outcome, kept, err := c.ask(ctx, l.method, "", params, o, c.listLimits())
 	if err == nil {
 		err = l.read(c, outcome, result)
+		if err != nil && kept { // what the store holds is not what was put there
+			o.Cache = CacheRefresh
+			return l.get(ctx, c, cursor, o)
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", l.member, err)
+		return nil, false, fmt.Errorf("list %s: %w", l.member, err)
 	}
 	_, _, cache := l.open(result)
 	*cache = outcome.Cache
-	return result, nil
+	if page, ok := any(result).(*mcp.ListToolsResult); ok {
+		c.learn(page, outcome, kept)
+	}
+	return result, kept, nil
 }
 
 // read decodes a page; elements that cannot be read are left out at the second try.
@@ -165,6 +182,12 @@ func (l *listing[T, R]) warnOfNulls(c *Client, result json.RawMessage) {
 	}
 }
 
+// isRemote tells whether the server has answered with a code.
+func isRemote(err error, code mcp.Code) bool {
+	var fault *mcp.Error
+	return errors.As(err, &fault) && fault.Remote && fault.Code == code
+}
+
 func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // named makes an error about a fault of the server, with the server's name.
@@ -181,8 +204,15 @@ func (l *listing[T, R]) all(ctx context.Context, c *Client, o CallOptions) iter.
 	return func(yield func(T, error) bool) {
 		var cursor *mcp.Cursor
 		keys, cursors := map[string]bool{}, map[string]bool{}
+		fromKept := false
 		for range c.opts.MaxPages {
-			result, err := l.page(ctx, c, cursor, o)
+			result, kept, err := l.get(ctx, c, cursor, o)
+			if isRemote(err, mcp.CodeInvalidParams) && cursor != nil && fromKept { // it came with a page that was kept too long
+				o.Cache, cursor, fromKept = CacheRefresh, nil, false
+				clear(cursors)
+				continue
+			}
+			fromKept = fromKept || kept
 			if err != nil {
 				var none T
 				yield(none, err)

@@ -62,6 +62,9 @@ func (c *Client) mirrored(ctx context.Context, l *live, out *era.Outgoing, call 
 	if given || err != nil || outcome.Err == nil || outcome.Err.Code != mcp.CodeHeaderMismatch {
 		return outcome, err
 	}
+	if c.cache != nil {
+		c.cache.spoil(ctx, CacheKey{Server: c.cache.serverOf(l), Method: mcp.MethodListTools}) // what is kept is not true
+	}
 	params, found := c.relist(ctx, l, name, out, call, began)
 	switch {
 	case ctx.Err() != nil:

@@ -130,6 +130,20 @@ type Options struct {
 	// Nil refuses all with "method not found".
 	OnRequest func(ctx context.Context, req *IncomingRequest) (json.RawMessage, error)
 
+	// Vendor takes requests and notifications of the server that are not of the specification; OnRequest and OnNotification
+	// are for what has no handler here. See [HandleRequest] and [OnNotification].
+	Vendor []VendorHandler
+
+	// UncheckedOutput leaves results of tools as they are. Otherwise CallTool holds them to the output schema of the tool, as
+	// far as the client has seen it in a list, and fails with an [*OutputError].
+	UncheckedOutput bool
+
+	// Trace gives the trace context of a request from the context of its call, for its _meta. Nil means none.
+	Trace func(ctx context.Context) Trace
+
+	// Cache says which answers are kept. The zero value keeps what servers say may be kept.
+	Cache CacheOptions
+
 	// Middleware stands around every request that is sent once the connection is open, listens in the background included;
 	// the first is the outermost. Nil means none.
 	Middleware []Middleware

@@ -65,7 +65,7 @@ func (t *talk) goOn(ctx context.Context, outcome *era.Outcome) (*era.Outcome, er
 			t.visited = true
 			err = t.visit(ctx, outcome.Err)
 		default:
-			outcome.Cache = mcp.CacheHint{} // what was asked for is not the next caller's
+			outcome.Cache = mcp.CacheFor(0, mcp.CachePrivate) // what was asked for is not the next caller's
 			return outcome, nil
 		}
 		if err == nil && ctx.Err() != nil {

@@ -54,7 +54,10 @@ func (c *Client) Start(ctx context.Context, method string, params json.RawMessag
 		cancel: cancel, requests: o.Requests, failed: c.faults.report, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	_, call.WantProgress = tokenOf(params)
-	call.OnNotice = s.notice
+	call.OnNotice = func(n *era.Notice) bool {
+		c.cache.heard(ctx, c.now(), n)
+		return s.notice(n)
+	}
 	if own, ok := call.Tag.(*rawCall); ok {
 		own.stream = s
 	}

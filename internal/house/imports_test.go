@@ -51,6 +51,7 @@ var tree = []row{
 	{"transport/httpsse", slices.Concat(binding, []string{"transport/streamhttp"})}, // its guard, bodies and streams
 	{"server", door},
 	{"client", door},
+	{"client/cachetest", []string{"client"}},
 	{"tasks", both},
 	{"apps", both},
 	{"auth", []string{"jsonrpc", "mcp", "transport", "server"}},
