@@ -119,7 +119,7 @@ func (a *asker) begin() (first int, err error) {
 		return 0, ErrSuspended
 	case !a.r.byCall.Load():
 		return 0, errNotByCall
-	case !a.r.in.Live():
+	case !a.r.live():
 		return 0, cmp.Or(context.Cause(a.r.in.Context()), engine.ErrEnded)
 	case a.busy:
 		return 0, errTwoAtOnce
@@ -277,18 +277,42 @@ func (a *asker) put(ctx context.Context, open []question) error {
 			return err
 		}
 	}
-	if a.r.in.Codec.Traits().InputRounds {
+	switch {
+	case !a.r.waits():
 		return a.r.suspend(ask, a.record(open))
+	case a.r.line != nil:
+		return a.park(ctx, open, ask.Requests)
 	}
 	a.r.rememberPages(ask.Requests)
 	return a.send(ctx, open)
 }
 
+// park asks by the line of a task. An answer that does not fit is none: it is asked again, which the line does under a key of
+// its own.
+func (a *asker) park(ctx context.Context, open []question, questions mcp.InputRequests) error {
+	a.sent()
+	answers, err := a.r.park(ctx, questions)
+	if err != nil {
+		return err
+	}
+	for _, q := range open {
+		if raw, ok := answers[q.key()]; ok {
+			a.answered(q.ordinal, raw)
+		}
+	}
+	return nil
+}
+
+// sent counts a round of questions.
+func (a *asker) sent() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rounds++
+}
+
 // send asks a legacy client by requests on the stream of its call. An answer that does not fit is none: it is asked again.
 func (a *asker) send(ctx context.Context, open []question) error {
-	a.mu.Lock()
-	a.rounds++
-	a.mu.Unlock()
+	a.sent()
 	ctx, stop := a.r.within(ctx)
 	defer stop()
 	answers, err := a.r.askNow(ctx, open)

@@ -92,6 +92,10 @@ func (s *Server) failure(r *Request, err error) *era.Outcome {
 	if errors.As(err, &ask) {
 		return s.ask(r, ask)
 	}
+	var other *ExtensionResult
+	if errors.As(err, &other) {
+		return other.outcome(s, r)
+	}
 	var unable *cannotAsk
 	if errors.As(err, &unable) {
 		return s.unable(r, unable)
@@ -113,7 +117,7 @@ func (s *Server) failure(r *Request, err error) *era.Outcome {
 
 // note writes down what the peer is told nothing of. A request that its client has given up has not failed.
 func (s *Server) note(r *Request, level slog.Level, err error) {
-	if !r.in.Live() || r.round.Load() != nil { // or its handler has reported the end of a run
+	if !r.live() || r.round.Load() != nil { // or its handler has reported the end of a run
 		return
 	}
 	s.logger().LogAttrs(context.Background(), level, "mcp: a handler failed",

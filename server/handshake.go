@@ -35,6 +35,9 @@ func (s *Server) discover(ctx context.Context, r *Request) *era.Outcome {
 // describe says what the server is to the sender of a request.
 func (s *Server) describe(ctx context.Context, r *Request) (Description, error) {
 	d := Description{Capabilities: s.registeredCapabilities(), Instructions: s.opts.Instructions}
+	if s.opts.Tasks != nil && d.Capabilities.Tasks == nil {
+		d.Capabilities.Tasks = s.opts.Tasks.Capability(r)
+	}
 	if c, ok := s.opts.Catalogue.(Describer); ok {
 		own, err := c.Describe(ctx, r)
 		if err != nil {

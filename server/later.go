@@ -47,7 +47,7 @@ func (a *asker) later(ctx context.Context) error {
 
 // sendAway waits once. The next run has it behind it.
 func (a *asker) sendAway(ctx context.Context, q *question) error {
-	if !a.r.in.Codec.Traits().InputRounds {
+	if a.r.waits() {
 		if err := a.place(q, waited); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (a *asker) visited() *question {
 func (a *asker) poll(ctx context.Context, poll func(ctx context.Context) (bool, error)) error {
 	limit := cmp.Or(max(a.r.server.opts.UntilWait, -1), 30*time.Second)
 	bounded := true
-	if !a.r.in.Codec.Traits().InputRounds {
+	if a.r.waits() {
 		limit = cmp.Or(a.r.server.opts.AskTimeout, 10*time.Minute)
 		bounded = limit > 0
 	}

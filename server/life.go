@@ -15,7 +15,7 @@ type life struct {
 
 // mayEnd tells whether the run can end with a question.
 func (r *Request) mayEnd() bool {
-	return r.in.Row != nil && r.in.Row.MultiRound && r.in.Codec.Traits().InputRounds
+	return r.in.Row != nil && r.in.Row.MultiRound && !r.waits()
 }
 
 func (r *Request) living() *life {

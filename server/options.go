@@ -22,6 +22,11 @@ type Options struct {
 	// Extensions are the extensions this server offers. Their methods exist once they are named here and not before.
 	Extensions []mcp.Extension
 
+	// Tasks runs the calls of tools that may or must go on as a task after their answer, as their mcp.Tool.Execution says: with
+	// the tasks extension on the modern era, and with the experimental tasks of 2025-11-25. Package tasks has one; it belongs
+	// to one server. Nil means that no call does, and tools that must cannot be added.
+	Tasks Tasks
+
 	// Capabilities are declared beside those that follow from what is registered. Use it to declare a capability whose
 	// first entry is added later, or one without its listChanged or subscribe: the notices are not sent then.
 	Capabilities mcp.ServerCapabilities

@@ -89,7 +89,7 @@ func (r *Request) rememberPages(questions mcp.InputRequests) {
 // refusePages is the error that sends the client to pages before it repeats the call, where Options.URLElicitationErrors
 // wants that and there is nothing else to ask; nil where not.
 func (r *Request) refusePages(questions mcp.InputRequests) error {
-	if t := r.in.Codec.Traits(); t.InputRounds || !t.URLElicitation || !r.server.opts.URLElicitationErrors {
+	if t := r.in.Codec.Traits(); r.line != nil || t.InputRounds || !t.URLElicitation || !r.server.opts.URLElicitationErrors {
 		return nil
 	}
 	var visit []mcp.ElicitURLParams

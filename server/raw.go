@@ -23,6 +23,9 @@ type RawResult struct {
 	// Result is the neutral result, a JSON object; its tokens reach the client as they are.
 	Result json.RawMessage
 
+	// ResultType is that of a result of an extension, which is neither complete nor a question; "" for a complete one.
+	ResultType string
+
 	// InputRequests and RequestState are an input_required result to be passed on byte for byte: an object of key to
 	// request, and a JSON string. They stand where the method and the client's revision allow it.
 	InputRequests json.RawMessage
@@ -38,6 +41,8 @@ type RawResult struct {
 // ErrUnhandled is what a raw handler returns for a request it does not know: the request is then answered as if there
 // were no such handler.
 var ErrUnhandled = errors.New("not handled here")
+
+var errNoObject = errors.New("the handler's result is no JSON object")
 
 // Handle registers a handler for a method outside the specification, or for one of an extension that Options.Extensions
 // names. It replaces an earlier one; nil removes it. It panics for a method of the specification: those exist by
@@ -57,8 +62,16 @@ func (s *Server) Handle(method string, h RawHandler) {
 	s.vendors.Store(&next)
 }
 
+// HasExtension tells whether Options.Extensions name an extension.
+func (s *Server) HasExtension(identifier string) bool {
+	return slices.ContainsFunc(s.opts.Extensions, func(x mcp.Extension) bool { return x.Identifier == identifier })
+}
+
 // extends tells whether an enabled extension has a method.
 func (s *Server) extends(method string) bool {
+	if s.opts.Tasks != nil && (method == mcp.MethodTaskResult || method == mcp.MethodListTasks) {
+		return true // of the legacy era; the others belong to the extension
+	}
 	return slices.ContainsFunc(s.opts.Extensions, func(x mcp.Extension) bool {
 		return slices.Contains(x.Requests, method)
 	})
@@ -119,7 +132,10 @@ func (s *Server) raw(ctx context.Context, r *Request, h RawHandler, otherwise fu
 	case res.InputRequests != nil || res.RequestState != nil:
 		return s.rawRound(r, res)
 	case !isObject(res.Result):
-		return s.failure(r, errors.New("the handler's result is no JSON object"))
+		return s.failure(r, errNoObject)
+	}
+	if res.ResultType != "" {
+		return (&ExtensionResult{Type: res.ResultType, Result: res.Result}).outcome(s, r)
 	}
 	return &era.Outcome{Result: res.Result, Cache: s.confined(res.Cache.Or(s.opts.Cache)), WrapOutput: res.WrapOutput}
 }

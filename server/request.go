@@ -33,6 +33,10 @@ type Request struct {
 	record    *seal.Record       // what the state held; nil for none of ours
 	answers   mcp.InputResponses // those that fit what was asked; set with record
 
+	tool *tool         // of a tool call, once it was looked up
+	task era.TaskTerms // on which it may go on as a task
+	line TaskLine      // of work that goes on after its answer; nil while the request waits for one
+
 	asks  atomic.Pointer[asker]          // what this run asks by call; nil while it has not
 	round atomic.Pointer[era.InputRound] // what it has ended with, so that nothing more comes of it; nil while it goes on
 	life  atomic.Pointer[life]
@@ -106,9 +110,11 @@ func (r *Request) Principal() *mcp.Principal { return r.in.X.Principal() }
 func (r *Request) ProtocolVersion() string { return r.in.Codec.Revision() }
 
 // CanBeAsked tells whether questions (an *mcp.InputRequired, or the input requests of a [RawResult]) can reach the client:
-// always on the modern era, and on the legacy one in a session whose handshake is complete. Which ones it can answer its
+// always on the modern era and inside a task, and on the legacy one in a session whose handshake is complete. Which ones it can answer its
 // capabilities say. A legacy client that takes no event stream shows only when it is asked.
-func (r *Request) CanBeAsked() bool { return r.in.Codec.Traits().InputRounds || r.in.MayAsk() }
+func (r *Request) CanBeAsked() bool {
+	return r.line != nil || r.in.Codec.Traits().InputRounds || r.in.MayAsk()
+}
 
 // ClientInfo returns what the client says it is; the zero value when it says nothing that can be read.
 func (r *Request) ClientInfo() mcp.Implementation {
@@ -199,6 +205,9 @@ func (r *Request) ProgressToken() json.RawMessage {
 // Progress tells the client how far the request has come, if it wants to know. total is 0 when unknown, message may be
 // empty. Progress that does not grow is not sent. Errors of the connection are not reported: the context tells.
 func (r *Request) Progress(ctx context.Context, progress, total float64, message string) {
+	if r.line != nil && message != "" {
+		r.line.Say(ctx, message)
+	}
 	token, ok := r.in.ProgressToken()
 	if !ok || math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) || r.quiet("progress") {
 		return
@@ -261,7 +270,7 @@ func (r *Request) Notify(ctx context.Context, method string, params json.RawMess
 	if r.replays() {
 		return nil
 	}
-	return r.in.Notify(ctx, &era.Notice{Method: method, Params: params})
+	return r.send(ctx, &era.Notice{Method: method, Params: params})
 }
 
 // quiet tells whether what the handler tells of its work is kept from the client: it has been told before, or the run has
@@ -276,8 +285,24 @@ func (r *Request) quiet(what string) bool {
 
 // notify sends what may be lost: a client that takes no stream goes without.
 func (r *Request) notify(ctx context.Context, n *era.Notice) {
-	_ = r.in.Notify(ctx, n) // best effort by the specification; the request's own fate is told by its context
+	_ = r.send(ctx, n) // best effort by the specification; the request's own fate is told by its context
 }
+
+// send sends a notification on the stream of the request. Of a request that was answered the client hears elsewhere, where it
+// takes that, and with the task that it belongs to.
+func (r *Request) send(ctx context.Context, n *era.Notice) error {
+	if r.line == nil {
+		return r.in.Notify(ctx, n)
+	}
+	n.Params = related(n.Params, r.line.ID())
+	return r.in.NotifyLater(ctx, n)
+}
+
+// waits tells whether a question of the handler is answered where it is asked, so that the run goes on.
+func (r *Request) waits() bool { return r.line != nil || !r.in.Codec.Traits().InputRounds }
+
+// live tells whether there is somebody that what the handler does is for.
+func (r *Request) live() bool { return r.line != nil || r.in.Live() }
 
 // requestPrefix makes the ids of this server's own requests unguessable and unlike those of any other process.
 func requestPrefix() string { return "s" + rand.Text()[:10] + "-" }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +50,9 @@ func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
 		panic("server: the implementation needs a name")
 	}
+	if x := mcp.TasksExtension(); opts.Tasks != nil && !slices.ContainsFunc(opts.Extensions, func(one mcp.Extension) bool { return one.Identifier == x.Identifier }) {
+		opts.Extensions = append(slices.Clone(opts.Extensions), x)
+	}
 	limits := schema.Options{MaxDepth: opts.MaxSchemaDepth, MaxSubschemas: opts.MaxSubschemas}
 	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, limits)}
 	if err := opts.Cache.Check(); err != nil {
@@ -73,9 +77,12 @@ func New(info mcp.Implementation, opts Options) *Server {
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
 		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
 		AskTimeout: opts.AskTimeout, AskGrace: opts.AskGrace, IDPrefix: requestPrefix(), OnError: s.report,
-		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed), Tell: s.teller(),
+		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed), Tell: s.teller(), Task: s.taskNotice(),
 	})
 	s.startRelay()
+	if opts.Tasks != nil {
+		opts.Tasks.Attach(s)
+	}
 	return s
 }
 
@@ -117,7 +124,7 @@ func (s *Server) Changed(kind ListKind) {
 // ErrShutdown is what Serve and RunStdio return when they are called after Shutdown.
 var ErrShutdown = engine.ErrShutdown
 
-// Shutdown refuses new requests and sessions, ends every subscription with its final result, cancels what runs in sessions and
+// Shutdown refuses new requests and sessions, ends the tasks that run here and every subscription with its final result, cancels what runs in sessions and
 // on pipes and closes them; sessions that other replicas share live on there. Requests over HTTP that stand alone are answered
 // while ctx lasts, and cancelled then. It returns when all have ended, or with the context's error when that ends first.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -127,7 +134,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, h := range handlers {
 		h.Refuse() // before calls are cancelled, so that their clients learn why
 	}
-	err := s.engine.Shutdown(ctx)
+	var err error
+	if s.opts.Tasks != nil {
+		err = s.opts.Tasks.Shutdown(ctx) // first, so that who waits for one is answered
+	}
+	err = errors.Join(err, s.engine.Shutdown(ctx))
 	for _, h := range handlers {
 		err = errors.Join(err, h.Shutdown(ctx))
 	}

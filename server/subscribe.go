@@ -73,6 +73,10 @@ func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
 	if len(want.ResourceSubscriptions) > mostURIs {
 		return invalid(mcp.InvalidParams("the filter of subscriptions/listen names %d resources; %d are the most", len(want.ResourceSubscriptions), mostURIs))
 	}
+	tasks, refusal := s.tasksFollowed(ctx, r, want)
+	if refusal != nil {
+		return refusal
+	}
 	d, err := s.describe(ctx, r)
 	if err != nil {
 		return s.failure(r, err)
@@ -83,7 +87,7 @@ func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
 			return !s.follows(ctx, r, uri)
 		})
 	}
-	return r.in.Listen(ctx, got)
+	return r.in.Listen(ctx, got.WithTaskIDs(tasks))
 }
 
 // honoured is the part of a filter that the capabilities offer.

@@ -24,6 +24,7 @@ type tool struct {
 	wrap    bool           // the output root is no object
 	mirrors []schema.HeaderParam
 	call    func(ctx context.Context, req *Request) (output, error)
+	encode  func(v any) (output, error) // what call makes of the value that the tool's function returns
 	pace    *engine.Pace
 }
 
@@ -54,15 +55,27 @@ func (s *Server) AddRawTool(t mcp.Tool, h ToolHandler) error {
 	return s.addTool(t, func(ctx context.Context, req *Request) (output, error) {
 		result, err := h(ctx, req)
 		return output{result: result}, err
-	})
+	}, encodeAny)
 }
 
-func (s *Server) addTool(t mcp.Tool, call func(context.Context, *Request) (output, error)) error {
+// encodeAny makes a result of a value of any type.
+func encodeAny(v any) (output, error) {
+	if result, ok := contentOf(v); ok {
+		return output{result: result}, nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return output{}, mcp.Errorf(mcp.CodeInternal, "Internal error").Because(err)
+	}
+	return output{result: &mcp.CallToolResult{StructuredContent: raw}}, nil
+}
+
+func (s *Server) addTool(t mcp.Tool, call func(context.Context, *Request) (output, error), encode func(any) (output, error)) error {
 	entry, err := s.newTool(t)
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", t.Name, err)
 	}
-	entry.call, entry.pace = call, engine.Slow()
+	entry.call, entry.encode, entry.pace = call, encode, engine.Slow()
 	s.reg.tools.put(entry)
 	return nil
 }
@@ -84,6 +97,9 @@ func (s *Server) newTool(t mcp.Tool) (*tool, error) {
 		return nil, errors.New(`the root of the input schema must have "type": "object"`)
 	}
 	entry := &tool{tool: t}
+	if entry.support() == mcp.TaskRequired && s.opts.Tasks == nil {
+		return nil, errors.New("it runs as a task only, and nothing runs tasks here: set Options.Tasks")
+	}
 	var err error
 	if entry.input, err = s.schemas.Compile(t.InputSchema); err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
@@ -131,9 +147,18 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 			return (&era.Refusal{Row: era.RowParamHeader, Err: err}).Outcome()
 		}
 	}
+	if refusal := s.taskTerms(r, entry); refusal != nil {
+		return refusal
+	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal
 	}
+	r.tool = entry
+	return s.onlyAsTask(ctx, r, s.runTool(ctx, r, entry, args))
+}
+
+// runTool checks the arguments and calls the tool.
+func (s *Server) runTool(ctx context.Context, r *Request, entry *tool, args json.RawMessage) *era.Outcome {
 	if err := entry.input.Validate(args); err != nil {
 		return s.badInput(r, entry, err)
 	}
@@ -171,7 +196,10 @@ func (s *Server) toolFailure(r *Request, t *tool, err error) *era.Outcome {
 	var ask *mcp.InputRequired
 	var unable *cannotAsk
 	var misfit *misfitError
+	var other *ExtensionResult
 	switch {
+	case errors.As(err, &other):
+		return other.outcome(s, r)
 	case errors.As(err, &own) && !own.Code.IsLocal(), errors.As(err, &ask), errors.As(err, &unable):
 		return s.failure(r, err)
 	case errors.As(err, &misfit):

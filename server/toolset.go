@@ -74,8 +74,8 @@ func isToolFunction(t reflect.Type) bool {
 
 // addMethod is addTool for a function whose types are known at run time only.
 func (s *Server) addMethod(t mcp.Tool, fn reflect.Value) error {
-	in := fn.Type().In(2)
-	input, encode, err := codecsFor(in, fn.Type().Out(0), &t)
+	in, result := fn.Type().In(2), fn.Type().Out(0)
+	input, encode, err := codecsFor(in, result, &t)
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,12 @@ func (s *Server) addMethod(t mcp.Tool, fn reflect.Value) error {
 			return output{}, err
 		}
 		result, err := encode(out[0].Interface())
+		return output{result: result}, err
+	}, func(v any) (output, error) {
+		if result.Kind() != reflect.Interface && reflect.TypeOf(v) != result {
+			return encodeAny(v)
+		}
+		result, err := encode(v)
 		return output{result: result}, err
 	})
 }

@@ -53,6 +53,13 @@ func addTool[In, Out any](s *Server, t mcp.Tool, fn func(ctx context.Context, re
 		}
 		result, err := encode(out)
 		return output{result: result}, err
+	}, func(v any) (output, error) {
+		out, ok := v.(Out)
+		if !ok {
+			return encodeAny(v)
+		}
+		result, err := encode(out)
+		return output{result: result}, err
 	})
 }
 
