@@ -42,6 +42,7 @@ var tree = []row{
 	{"internal/seal", []string{"jsonrpc", "mcp"}},
 	{"internal/replay", nil},
 	{"internal/seal/sealtest", []string{"internal/seal"}},
+	{"internal/frontmatter", []string{"jsonrpc"}},
 	{"transport", []string{"jsonrpc", "mcp", "internal/era"}},
 	{"transport/internal/...", []string{"jsonrpc", "mcp", "transport"}},
 	{"internal/engine", []string{"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "transport"}},
@@ -54,12 +55,13 @@ var tree = []row{
 	{"client/cachetest", []string{"client"}},
 	{"tasks", both},
 	{"apps", both},
+	{"skills", slices.Concat(both, []string{"internal/frontmatter"})},
 	{"auth", []string{"jsonrpc", "mcp", "transport", "server"}},
 	{"auth/oauth", []string{"jsonrpc", "mcp", "transport", "client", "auth"}},
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
 	{"llm", []string{"jsonrpc", "mcp", "client", "manager"}},
-	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "auth/..."}},
+	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
 	{"examples/...", public},
@@ -83,7 +85,7 @@ var (
 
 	// public: programs that show the library use it as a stranger would.
 	public = []string{
-		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "auth/...", "manager", "llm", "mcptest",
+		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/...", "manager", "llm", "mcptest",
 	}
 )
 
