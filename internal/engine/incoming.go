@@ -174,6 +174,9 @@ func (in *Incoming) Finish(o *era.Outcome) {
 	case in.state.CompareAndSwap(stateCancelled, stateDropped):
 		in.forget(nil)
 		in.X.Drop()
+		if in.Peer != nil && in.Method() == mcp.MethodInitialize {
+			in.Peer.greetedBack(false)
+		}
 	default:
 		return
 	}

@@ -25,7 +25,7 @@ func (p *Peer) register(in *Incoming) error {
 			return &era.Refusal{Row: era.RowShape, Err: mcp.Errorf(mcp.CodeInvalidRequest, "the session is initialized already; close it to begin anew")}
 		}
 		p.codec = in.Codec
-		p.opening.Store(openingRuns)
+		p.opening, p.answered = openingRuns, make(chan struct{})
 		p.greeted(in.Call.Params())
 	}
 	if in.Codec.Traits().Handshake {

@@ -118,14 +118,46 @@ const (
 
 // initialized takes the notification that ends the handshake.
 func (p *Peer) initialized() {
-	if !p.opening.CompareAndSwap(openingRuns, openingForeseen) && p.opening.Load() == openingNone {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opening == openingNone {
 		p.ready.Store(true)
+		return
+	}
+	p.opening = openingForeseen
+}
+
+// greetedBack notes that the answer to the handshake has gone out, or that there will be none.
+func (p *Peer) greetedBack(good bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opening == openingForeseen && good {
+		p.ready.Store(true)
+	}
+	p.opening = openingNone
+	if p.answered != nil {
+		close(p.answered)
+		p.answered = nil
 	}
 }
 
-// greetedBack notes that the answer to the handshake has gone out.
-func (p *Peer) greetedBack(good bool) {
-	if p.opening.Swap(openingNone) == openingForeseen && good {
-		p.ready.Store(true)
+// settled is Ready, and where the client has ended the handshake while the answer to it is still on its way out, it waits
+// for that: a quick client has read the answer before the goroutine that wrote it goes on.
+func (p *Peer) settled(ctx context.Context) bool {
+	if p.Ready() {
+		return true
 	}
+	p.mu.Lock()
+	answered := p.answered
+	if p.opening != openingForeseen {
+		answered = nil
+	}
+	p.mu.Unlock()
+	if answered != nil {
+		select {
+		case <-answered:
+		case <-ctx.Done():
+		}
+	}
+	return p.Ready()
 }

@@ -52,6 +52,45 @@ func TestInitializedBeforeTheAnswer(t *testing.T) {
 	})
 }
 
+// quick is the exchange of a handshake whose client has read the answer, and gone on, while the server still writes it.
+type quick struct {
+	*exchange
+	read func()
+}
+
+func (q quick) Answer(ctx context.Context, frame []byte, row int, code int64) error {
+	err := q.exchange.Answer(ctx, frame, row, code)
+	q.read()
+	time.Sleep(time.Second) // the goroutine that wrote comes back late
+	return err
+}
+
+// The first call of a quick client may ask, though the goroutine that wrote the answer to the handshake has not gone on yet.
+//
+// Seen to fail with Ready in place of settled in MayAsk: the call found no way to ask.
+func TestQuestionRightAfterTheHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(call(func(ctx context.Context, in *engine.Incoming) *era.Outcome {
+			if may, first := in.MayAsk(), in.Method() == mcp.MethodInitialize; may == first {
+				t.Errorf("%s: MayAsk answers %v", in.Method(), may)
+			}
+			return empty(ctx, in)
+		}), engine.Options{})
+		p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: &outlet{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close(nil)
+		first := legacy(t, p, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`)
+		e.Receive(t.Context(), quick{legacy(t, p, initialize), func() {
+			e.Deliver(t.Context(), legacy(t, p, initialized))
+			e.Deliver(t.Context(), first)
+		}})
+		synctest.Wait()
+		first.want(t, "result")
+	})
+}
+
 // far is an exchange that knows whether its client can be reached.
 type far struct {
 	*exchange

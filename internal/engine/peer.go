@@ -24,7 +24,6 @@ type Peer struct {
 	Principal *mcp.Principal
 
 	ready   atomic.Bool  // the handshake is complete: unsolicited messages may go out
-	opening atomic.Int32 // how far the answer to the handshake is
 	level   atomic.Value // mcp.Level that the peer has set
 	notices notices
 	box     mailbox // changes on their way to a legacy peer
@@ -41,6 +40,8 @@ type Peer struct {
 	lastID    int64
 	abandoned []jsonrpc.ID // of calls that nobody waits for any more, the newest last
 	closed    error
+	opening   int           // how far the answer to the handshake is
+	answered  chan struct{} // closed when it has gone out; nil when none is awaited
 	tasks     int           // goroutines that work for the peer now
 	stir      chan struct{} // closed when a task or a request ends; nil while nobody waits for that
 }

@@ -92,7 +92,13 @@ func (in *Incoming) Context() context.Context { return in.ctx }
 
 // MayAsk tells whether questions can go to the client at all. Whether its stream takes them shows when they are sent.
 func (in *Incoming) MayAsk() bool {
-	return in.Codec.Traits().ServerMayCall && in.Peer != nil && in.Peer.Ready()
+	if !in.Codec.Traits().ServerMayCall || in.Peer == nil {
+		return false
+	}
+	if in.Method() == mcp.MethodInitialize { // waiting for its answer would never end
+		return in.Peer.Ready()
+	}
+	return in.Peer.settled(in.ctx)
 }
 
 // Ask sends requests to the client on the call's own stream, all at once, and returns their results in the order of the
