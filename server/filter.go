@@ -24,6 +24,12 @@ func (s *Server) shows(ctx context.Context, r *Request, kind ListKind, name stri
 	return s.opts.Visible(ctx, Caller{Principal: r.Principal(), SessionID: r.SessionID()}, kind, name)
 }
 
+// MaySee tells whether Options.Visible lets the sender of the request see an entry: the name of a tool or prompt, the URI of
+// a resource, or a template. Handlers of methods of their own ask it before they name what the lists would not.
+func (r *Request) MaySee(ctx context.Context, kind ListKind, name string) bool {
+	return r.server.shows(ctx, r, kind, name)
+}
+
 // confined keeps what one caller may see out of caches that several share.
 func (s *Server) confined(hint mcp.CacheHint) mcp.CacheHint {
 	if s.opts.Visible != nil {

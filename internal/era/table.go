@@ -26,6 +26,7 @@ type Row struct {
 	ToClient     bool   // a server may send it
 	Since, Until string // legacy revisions, both included; empty means open
 	Extension    string // identifier of the extension the row belongs to; empty for the core
+	Undeclared   bool   // of an extension that requests need not declare
 	NameParam    string // the parameter that the Mcp-Name header mirrors; empty for none
 	Cacheable    bool   // its complete results carry cache hints, where the era has them
 	MultiRound   bool   // may answer with questions, and its params may hold answers and state
@@ -94,7 +95,10 @@ func NewTable(core []Row, extensions []mcp.Extension, universe map[string]bool) 
 func ExtensionRows(x mcp.Extension) []Row {
 	var rows []Row
 	for _, method := range x.Requests {
-		rows = append(rows, Row{Method: method, ToServer: true, Extension: x.Identifier, NameParam: x.NameParam[method], Ack: slices.Contains(x.Acks, method)})
+		rows = append(rows, Row{
+			Method: method, ToServer: true, Extension: x.Identifier, Undeclared: x.ServerOnly,
+			NameParam: x.NameParam[method], Cacheable: slices.Contains(x.Cacheable, method), Ack: slices.Contains(x.Acks, method),
+		})
 	}
 	for _, method := range x.Notifications {
 		rows = append(rows, Row{Method: method, Notification: true, ToClient: true, Extension: x.Identifier})

@@ -82,7 +82,7 @@ func declared(cfg era.Config) map[string]json.RawMessage {
 		return all
 	}
 	for _, x := range cfg.Extensions {
-		if _, ok := all[x.Identifier]; ok {
+		if _, ok := all[x.Identifier]; ok || x.ServerOnly {
 			continue
 		}
 		if all == nil {

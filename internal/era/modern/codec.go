@@ -77,7 +77,7 @@ func (c *Codec) DecodeCall(m *jsonrpc.Message, h era.Headers) (*era.Call, error)
 	if row == nil {
 		return envelopeOf(era.NewCall(m, c, nil, h, withoutEnvelope), env), nil
 	}
-	if row.Extension != "" && !declares(env.ClientCapabilities, row.Extension) {
+	if row.Extension != "" && !row.Undeclared && !declares(env.ClientCapabilities, row.Extension) {
 		return nil, undeclared(m.Method, row.Extension)
 	}
 	if h != nil && row.NameParam != "" {
