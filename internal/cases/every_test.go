@@ -9,13 +9,15 @@ import (
 	"testing"
 )
 
-// about lists the cases that concern a server over HTTP: its wire, its sessions and streams, what it leaves behind and whom
-// it lets in. Of cases that concern other parts too it is the server's half that is meant.
+// about lists the cases that concern a server: its wires, its sessions and streams, what it reads and writes, what it leaves
+// behind and whom it lets in. Of cases that concern other parts too it is the server's half that is meant.
 var about = map[string][]string{
 	"eras":     {"001", "002", "006", "008", "010", "016"},
 	"sessions": {"019", "021", "022", "027", "028", "029", "089", "098", "111"},
 	"streams":  {"015", "018", "031", "032", "034", "035", "037", "058", "061"},
 	"wire":     {"047", "051", "052", "054", "055", "062"},
+	"pipes":    {"003", "004", "040", "041", "080", "082"},
+	"values":   {"049", "064", "065", "067", "068", "070"},
 	"lists":    {"073", "077", "079", "106"},
 	"end":      {"038", "109"},
 }
