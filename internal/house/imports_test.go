@@ -60,7 +60,9 @@ var tree = []row{
 	{"auth/oauth", []string{"jsonrpc", "mcp", "transport", "client", "auth"}},
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
-	{"llm", []string{"jsonrpc", "mcp", "client", "manager"}},
+	{"llm/portable", []string{"jsonrpc"}},
+	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "client", "manager", "llm/portable"}},
+	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable"}}, // the shapes of one API each
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
@@ -85,7 +87,7 @@ var (
 
 	// public: programs that show the library use it as a stranger would.
 	public = []string{
-		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/...", "manager", "llm", "mcptest",
+		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/...", "manager", "llm/...", "mcptest",
 	}
 )
 

@@ -1,0 +1,200 @@
+package portable
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
+)
+
+// node is one JSON value, members in order. Nodes of the first schema are never changed; new ones share them.
+type node struct {
+	kind byte   // '{', '[' or 0 for all else
+	raw  []byte // of a value that is neither object nor array
+	keys []string
+	vals []*node
+
+	added map[string]bool // properties that accept null only because strictness wanted it
+}
+
+// maxDepth bounds how deep a schema nests, references written out included.
+const maxDepth = 60
+
+var errDeep = errors.New("the schema nests too deep")
+
+// read parses one JSON value.
+func read(raw []byte) (*node, error) {
+	if !jsontext.Value(raw).IsValid() {
+		return nil, errors.New("the schema is no valid JSON")
+	}
+	return build(raw, 0)
+}
+
+func build(raw []byte, depth int) (*node, error) {
+	if depth > 2*maxDepth { // a schema has a level of keywords between two of schemas
+		return nil, errDeep
+	}
+	n := &node{}
+	switch {
+	case jsonrpc.IsObject(raw):
+		n.kind = '{'
+		for key, value := range jsonrpc.Members(raw) {
+			sub, err := build(value, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.set(key, sub)
+		}
+	case jsonrpc.IsArray(raw):
+		n.kind = '['
+		for value := range jsonrpc.Elements(raw) {
+			sub, err := build(value, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.vals = append(n.vals, sub)
+		}
+	default:
+		compact := jsontext.Value(slices.Clone(raw))
+		n.raw = compact
+		if err := compact.Compact(); err == nil {
+			n.raw = compact
+		}
+	}
+	return n, nil
+}
+
+func object(pairs ...any) *node {
+	n := &node{kind: '{'}
+	for i := 0; i < len(pairs); i += 2 {
+		n.set(pairs[i].(string), pairs[i+1].(*node))
+	}
+	return n
+}
+
+func array(items ...*node) *node { return &node{kind: '[', vals: items} }
+func text(s string) *node        { return &node{raw: jsonrpc.AppendString(nil, s)} }
+func literal(s string) *node     { return &node{raw: []byte(s)} }
+
+func texts(all []string) *node {
+	n := array()
+	for _, s := range all {
+		n.vals = append(n.vals, text(s))
+	}
+	return n
+}
+
+func (n *node) get(key string) *node {
+	if n == nil || n.kind != '{' {
+		return nil
+	}
+	if i := slices.Index(n.keys, key); i >= 0 {
+		return n.vals[i]
+	}
+	return nil
+}
+
+func (n *node) has(key string) bool { return n.get(key) != nil }
+
+func (n *node) set(key string, value *node) {
+	if i := slices.Index(n.keys, key); i >= 0 {
+		n.vals[i] = value
+		return
+	}
+	n.keys, n.vals = append(n.keys, key), append(n.vals, value)
+}
+
+func (n *node) drop(key string) {
+	if i := slices.Index(n.keys, key); i >= 0 {
+		n.keys, n.vals = slices.Delete(n.keys, i, i+1), slices.Delete(n.vals, i, i+1)
+	}
+}
+
+// first puts a member in front of the others.
+func (n *node) first(key string, value *node) {
+	n.drop(key)
+	n.keys, n.vals = slices.Insert(n.keys, 0, key), slices.Insert(n.vals, 0, value)
+}
+
+// copied is a copy whose members can be set without touching n.
+func (n *node) copied() *node {
+	c := *n
+	c.keys, c.vals = slices.Clone(n.keys), slices.Clone(n.vals)
+	return &c
+}
+
+// word is the value of a string; false for all else.
+func (n *node) word() (string, bool) {
+	if n == nil || n.kind != 0 || len(n.raw) == 0 || n.raw[0] != '"' {
+		return "", false
+	}
+	return jsonrpc.Text(n.raw)
+}
+
+func (n *node) is(token string) bool { return n != nil && n.kind == 0 && string(n.raw) == token }
+
+// list are the strings of an array; what is no string is left out.
+func (n *node) list() []string {
+	if n == nil || n.kind != '[' {
+		return nil
+	}
+	var all []string
+	for _, v := range n.vals {
+		if s, ok := v.word(); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// shape tells what a literal is in the words of the keyword type.
+func (n *node) shape() string {
+	switch {
+	case n.kind == '{':
+		return "object"
+	case n.kind == '[':
+		return "array"
+	case len(n.raw) == 0:
+		return ""
+	}
+	switch n.raw[0] {
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+func (n *node) append(dst []byte) []byte {
+	switch n.kind {
+	case '{':
+		dst = append(dst, '{')
+		for i, key := range n.keys {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(jsonrpc.AppendString(dst, key), ':')
+			dst = n.vals[i].append(dst)
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		for i, v := range n.vals {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.append(dst)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, n.raw...)
+}
+
+func (n *node) String() string { return string(n.append(nil)) }
+
+func equal(a, b *node) bool { return a.String() == b.String() }
