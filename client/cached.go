@@ -41,6 +41,7 @@ type fetch struct {
 	keys    keys
 	done    chan struct{} // closed when outcome is set
 	outcome *era.Outcome  // good for those who wait; nil where there is no such answer
+	floor   time.Duration // how long the answer is kept when the server does not say
 	spoiled bool          // what it asks for has changed since it began; guarded by cache.mu
 }
 
@@ -118,14 +119,14 @@ func (k *cache) takes(l *live, method string, o *CallOptions) bool {
 	if k == nil || o.Cache == CacheBypass || o.InputResponses != nil || o.RequestState != nil {
 		return false
 	}
-	return l.codec.Traits().CacheHints || k.floor(method) > 0
+	return l.codec.Traits().CacheHints || k.floor(method, o) > 0
 }
 
-func (k *cache) floor(method string) time.Duration {
+func (k *cache) floor(method string, o *CallOptions) time.Duration {
 	if method == mcp.MethodReadResource {
 		return 0
 	}
-	return k.opts.Floor
+	return max(k.opts.Floor, o.CacheFloor)
 }
 
 // ask answers a call from what is kept, or by asking the server. kept tells that the answer is not of this moment.
@@ -155,6 +156,7 @@ func (c *Client) ask(ctx context.Context, method, name string, params json.RawMe
 		f, _ = k.begin(keys, false)
 	}
 	defer k.end(f)
+	f.floor = k.floor(method, &o)
 	ctx = context.WithValue(ctx, fetching{}, true)
 	if outcome, err = c.call(ctx, method, params, o, l); err == nil {
 		k.settle(ctx, f, outcome, found || o.Cache == CacheRefresh)
@@ -259,7 +261,7 @@ func (k *cache) settle(ctx context.Context, f *fetch, outcome *era.Outcome, repl
 	method := f.keys.public.Method
 	ttl := outcome.Cache.TTL()
 	if outcome.Cache.TTLMs == nil {
-		ttl = k.floor(method)
+		ttl = f.floor
 	}
 	if k.opts.MaxTTL > 0 {
 		ttl = min(ttl, k.opts.MaxTTL)

@@ -46,6 +46,9 @@ type CallOptions struct {
 	// Cache says what the call does with kept answers, if it is one that has any. Zero uses them. See [CacheOptions].
 	Cache CacheMode
 
+	// CacheFloor is CacheOptions.Floor for this call, where it is the longer one. Zero adds nothing.
+	CacheFloor time.Duration
+
 	// ManualInput hands a demand for input over as an [*mcp.InputRequired] error. The call is then repeated with
 	// InputResponses, and with RequestState where the demand had a state. Without it the handlers of Options answer; where
 	// one is missing the call fails with mcp.CodeInputHandlerMissing.
