@@ -10,6 +10,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
+	"github.com/rialto-mcp/rialto/internal/replay"
 	"github.com/rialto-mcp/rialto/internal/seal"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -59,6 +60,9 @@ func (r *Request) suspend(ask *mcp.InputRequired, record *seal.Record) error {
 		return ErrSuspended
 	}
 	r.living().end(ErrSuspended)
+	if ear := replay.From(r.beneath()); ear != nil {
+		ear.Suspended()
+	}
 	return ErrSuspended
 }
 

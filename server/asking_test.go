@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,10 @@ type talk struct {
 	asked  []string // what was asked: the message of each question, or its method
 	told   []string // progress and log messages
 	rounds int      // in which questions came
+	method string   // what is called; "" for tools/call
+	tokens []string // the states that came with questions, quoted
+
+	extra string // further answers of every retry, each with a comma behind it
 
 	// reply answers a question; "" leaves it out, which only a modern client can.
 	reply func(method string, params json.RawMessage) string
@@ -40,7 +45,12 @@ func newTalk(t testing.TB, s *server.Server, revision string) *talk {
 // call runs the tool and returns its last answer in one line, as plain does.
 func (k *talk) call(name, arguments string) string {
 	k.t.Helper()
-	members := fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments)
+	return k.run(fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments))
+}
+
+// run calls the method with the members and goes on to the last answer.
+func (k *talk) run(members string) string {
+	k.t.Helper()
 	retry := ""
 	for range 20 {
 		m := k.once(members + retry)
@@ -48,6 +58,7 @@ func (k *talk) call(name, arguments string) string {
 			return plain(m)
 		}
 		k.rounds++
+		k.tokens = append(k.tokens, member(k.t, m.Result, "requestState"))
 		var responses []string
 		requests, _ := jsonrpc.Member(m.Result, "inputRequests")
 		for f := range jsonrpc.Fields(requests) {
@@ -55,7 +66,7 @@ func (k *talk) call(name, arguments string) string {
 				responses = append(responses, string(f.Name)+":"+answer)
 			}
 		}
-		retry = `,"inputResponses":{` + strings.Join(responses, ",") + `},"requestState":` + member(k.t, m.Result, "requestState")
+		retry = `,"inputResponses":{` + k.extra + strings.Join(responses, ",") + `},"requestState":` + member(k.t, m.Result, "requestState")
 	}
 	return "asked without end"
 }
@@ -81,7 +92,7 @@ func (k *talk) once(members string) *jsonrpc.Message {
 	if mcp.IsLegacy(k.revision) {
 		members += `,"_meta":{"progressToken":"p"}`
 	}
-	id := jsonrpc.IntID(int64(k.start("tools/call", members)))
+	id := jsonrpc.IntID(int64(k.start(cmp.Or(k.method, mcp.MethodCallTool), members)))
 	for {
 		switch m := k.Next(); {
 		case m.Method == mcp.NotifyProgress:

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,7 @@ const keptLife = time.Hour
 func (s *Server) life(r *Request) time.Duration {
 	switch {
 	case r.in.Codec.Traits().InputRounds:
-		return s.opts.StateLife
+		return cmp.Or(max(s.opts.StateLife, 0), seal.DefaultLife)
 	case s.opts.AskTimeout < 0:
 		return math.MaxInt64 / 4
 	}

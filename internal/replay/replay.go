@@ -4,6 +4,9 @@ import "context"
 
 // Ear hears of faults. It may be called concurrently, and must not call back.
 type Ear interface {
+	// Suspended hears that a run ends with a question here.
+	Suspended()
+
 	// Late hears what a run does after it has ended with a question, such as "sends progress".
 	Late(what string)
 

@@ -152,6 +152,9 @@ func (s *Sealer) Keep(ctx context.Context, b Binding, at Link, payload []byte, n
 	if s.store == nil {
 		return "", ErrNoStore
 	}
+	if life <= 0 {
+		life = DefaultLife
+	}
 	return s.keep(ctx, content{expiry: now.Add(life), at: at, binding: b, payload: payload})
 }
 
