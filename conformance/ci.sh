@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and starts the everything-server on a free port and runs the official suite against it: both requirement sets,
-# and what applies to 2025-06-18, then each scenario of the sets alone. Prints a line for each scenario that needs a look and the totals of each run.
+# and what applies to 2025-06-18, then each scenario of the sets alone. Then the everything-client likewise, with what
+# applies to 2025-03-26 as well. Prints a line for each scenario that needs a look and the totals of each run.
 #
 # The exit code is 0 when every failure and warning stands in known-gaps.yml and every entry there still fails, 1 when not, 2 when
 # the suite could not be run. Without node_modules (npm ci) it says that it skips and ends with 0, or with 1 where
@@ -26,6 +27,7 @@ finish() {
 trap finish EXIT
 
 go build -o "$scratch/server" ./server
+go build -o "$scratch/client" ./client
 "$scratch/server" -addr 127.0.0.1:0 2>"$scratch/log" &
 server=$!
 
@@ -44,6 +46,11 @@ fi
 
 node=node_modules/node/bin/node
 code=0
+run() { # FILE LEG ...: keeps the worst result
+	local result=0
+	"$node" "$@" || result=$?
+	[ "$result" -le "$code" ] || code=$result
+}
 echo "-- the tools of this folder"
 "$node" --test --test-reporter=dot >"$scratch/tools" 2>&1 || {
 	cat "$scratch/tools"
@@ -51,14 +58,10 @@ echo "-- the tools of this folder"
 }
 for revision in 2025-06-18 2025-11-25 2026-07-28; do
 	echo "-- server, $revision"
-	result=0
-	"$node" run.mjs server --url "$url" --revision "$revision" || result=$?
-	[ "$result" -le "$code" ] || code=$result
+	run run.mjs server --url "$url" --revision "$revision"
 done
 for revision in 2025-11-25 2026-07-28; do
-	result=0
-	"$node" alone.mjs server --url "$url" --revision "$revision" || result=$?
-	[ "$result" -le "$code" ] || code=$result
+	run alone.mjs server --url "$url" --revision "$revision"
 done
 kill "$server"
 wait "$server" || {
@@ -70,4 +73,14 @@ if [ "$code" != 0 ]; then
 	echo "-- what the server logged"
 	tail -n 40 "$scratch/log"
 fi
+for revision in 2025-03-26 2025-06-18 2025-11-25 2026-07-28; do
+	echo "-- client, $revision"
+	run run.mjs client --command "$scratch/client" --revision "$revision"
+done
+for revision in 2025-11-25 2026-07-28; do
+	run alone.mjs client --command "$scratch/client" --revision "$revision"
+done
+for scenario in auth/2025-03-26-oauth-metadata-backcompat auth/2025-03-26-oauth-endpoint-fallback; do
+	run alone.mjs client --command "$scratch/client" --revision 2025-03-26 --scenario "$scenario"
+done
 exit "$code"

@@ -85,6 +85,7 @@ test('scenarios alone', () => {
     { scenario: 'tools-call-with-logging', times: 10 }
   ]);
   assert.deepEqual(plan(requirements, [], { ...run, scenario: 'tasks' }), [{ scenario: 'tasks', times: 1 }]);
+  assert.deepEqual(plan(null, [], { ...run, revision: '2025-03-26', scenario: 'old' }), [{ scenario: 'old', times: 1 }]);
   const ended = { code: 0, signal: null };
   assert.equal(fault(ended, [passed('a')]), '');
   assert.equal(fault(ended, [warned('a', 'w')]), 'w warns: odd');
@@ -92,6 +93,8 @@ test('scenarios alone', () => {
   assert.equal(fault({ code: 1, signal: null }, [failed('a')]), 'a: broken');
   assert.equal(fault({ code: 1, signal: null }, [passed('a')]), 'the suite ended with code 1');
   assert.equal(fault(ended, []), 'the suite left no result');
+  assert.equal(fault(ended, [skipped('a')], new Set(), true), 'no check succeeded');
+  assert.equal(fault(ended, [skipped('a')]), '');
   assert.match(fault({ code: null, signal: 'SIGTERM' }, []), /did not end/);
 });
 

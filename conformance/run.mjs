@@ -54,7 +54,7 @@ export function parseCommandLine(argv) {
 // suiteArguments are the arguments of the suite's own command line.
 export function suiteArguments({ leg, url, command, revision, scenario }, hasSet, output) {
   const args = [leg, ...(leg === 'server' ? ['--url', url] : ['--command', command])];
-  if (scenario) args.push('--scenario', scenario, '--spec-version', revision, ...(leg === 'server' ? ['--force'] : []));
+  if (scenario) args.push('--scenario', scenario, '--spec-version', revision, '--force'); // extensions belong to no revision
   else if (hasSet) args.push('--requirements', revision);
   else args.push('--suite', 'all', '--spec-version', revision);
   return [...args, '--output-dir', output];

@@ -18,6 +18,7 @@ type scenario func(ctx context.Context, s *scene) error
 var scenarios = map[string]scenario{
 	"http-custom-headers":              callGiven,
 	"json-schema-2020-12-preservation": echoSchema,
+	"json-schema-ref-no-deref":         listTools,
 
 	"auth/metadata-default":                     signedIn,
 	"auth/metadata-var1":                        signedIn,
@@ -57,6 +58,14 @@ var scenarios = map[string]scenario{
 // useAll connects and uses whatever the server offers.
 func useAll(ctx context.Context, s *scene) error {
 	return s.dial(ctx, answering(), func(c *client.Client) error { return use(ctx, c) })
+}
+
+// listTools reads the list of tools; the server has nothing that could be called.
+func listTools(ctx context.Context, s *scene) error {
+	return s.dial(ctx, answering(), func(c *client.Client) error {
+		_, err := c.ListTools(ctx, nil)
+		return err
+	})
 }
 
 // callGiven lists the tools and makes the calls that the scenario gives.

@@ -7,14 +7,21 @@ import (
 	"fmt"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // answering are the options of a client that answers whatever a server may ask.
 func answering() client.Options {
 	return client.Options{
-		Elicit: func(context.Context, *client.ElicitRequest) (*mcp.ElicitResult, error) {
-			return client.Accept(nil) // the client adds the defaults of the form
+		Elicit: func(_ context.Context, req *client.ElicitRequest) (*mcp.ElicitResult, error) {
+			content := sample(req.RequestedSchema)
+			for name := range content {
+				if _, has := jsonrpc.Member(req.Defaults(), name); has {
+					delete(content, name) // the client adds it
+				}
+			}
+			return client.Accept(content)
 		},
 		CreateMessage: func(context.Context, *client.SamplingRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: "none", Content: []mcp.Content{mcp.Text("an answer")}}, nil
@@ -52,11 +59,15 @@ func use(ctx context.Context, c *client.Client) error {
 	return errors.Join(faults...)
 }
 
-// sample makes arguments: a value of the right type for each one that the schema of a tool requires.
+// sample makes arguments of a tool, or what a person fills a form with: a value of the right type for each member that the
+// schema requires.
 func sample(schema json.RawMessage) map[string]any {
 	var object struct {
 		Required   []string
-		Properties map[string]struct{ Type any }
+		Properties map[string]struct {
+			Type any
+			Enum []any
+		}
 	}
 	args := map[string]any{}
 	if err := json.Unmarshal(schema, &object); err != nil {
@@ -64,7 +75,10 @@ func sample(schema json.RawMessage) map[string]any {
 	}
 	values := map[string]any{"string": "test", "integer": 7, "number": 7, "boolean": true, "array": []any{}, "object": map[string]any{}}
 	for _, name := range object.Required {
-		args[name] = values[fmt.Sprint(object.Properties[name].Type)]
+		property := object.Properties[name]
+		if args[name] = values[fmt.Sprint(property.Type)]; len(property.Enum) > 0 {
+			args[name] = property.Enum[0]
+		}
 	}
 	return args
 }
