@@ -52,7 +52,7 @@ func (s *Server) filtered(ctx context.Context, r *Request, l *List, from int) *e
 		}
 		shown, last = append(shown, l.items[i]), i
 	}
-	return &era.Outcome{Result: appendPage(l.kind, shown, next), Cache: s.confined(l.cache.Or(s.opts.Cache))}
+	return &era.Outcome{Result: appendPage(l.kind, shown, next), Cache: s.confined(l.cache.Or(s.hint(r.Method())))}
 }
 
 // before is the number of entries on the earlier pages, as the cursor has it. The place in the whole list is no business

@@ -57,7 +57,7 @@ func (s *Server) result(r *Request, v json.Marshaler) *era.Outcome {
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the result: %v", err))
 	}
-	return &era.Outcome{Result: raw, Cache: s.opts.Cache}
+	return &era.Outcome{Result: raw, Cache: s.hint(r.Method())}
 }
 
 // registeredCapabilities are those declared by the options and those that follow from what is registered.

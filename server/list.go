@@ -89,7 +89,7 @@ func (s *Server) list(ctx context.Context, r *Request, kind ListKind) *era.Outco
 	if s.opts.Visible != nil {
 		return s.filtered(ctx, r, list, from)
 	}
-	page, err := list.page(r.in.Call, s.opts.PageSize, from, s.opts.Cache)
+	page, err := list.page(r.in.Call, s.opts.PageSize, from, s.hint(r.Method()))
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the list of %s: %w", kind, err))
 	}

@@ -155,7 +155,7 @@ func (s *Server) madeUp(r *Request, result *Result) *era.Outcome {
 	if !isObject(out.Result) {
 		return s.failure(r, errors.New("the result of a middleware is no JSON object"))
 	}
-	out.Cache = s.confined(out.Cache.Or(s.opts.Cache))
+	out.Cache = s.confined(out.Cache.Or(s.hint(r.Method())))
 	if raw, ok := r.in.Param(era.LiftName); ok && r.Method() == mcp.MethodCallTool && jsonrpc.IsString(raw) {
 		if t := s.findTool(raw); t != nil {
 			out.WrapOutput = t.wrap

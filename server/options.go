@@ -38,6 +38,10 @@ type Options struct {
 	// value means private and stale at once.
 	Cache mcp.CacheHint
 
+	// MethodCache holds hints for single methods: lists, resources/read, server/discover, and those of extensions that have
+	// hints. They count before Cache, each member for itself, and after what a result or a list says.
+	MethodCache map[string]mcp.CacheHint
+
 	// StrictNames refuses tool names outside the specification's rule instead of warning about them.
 	StrictNames bool
 

@@ -137,7 +137,7 @@ func (s *Server) raw(ctx context.Context, r *Request, h RawHandler, otherwise fu
 	if res.ResultType != "" {
 		return (&ExtensionResult{Type: res.ResultType, Result: res.Result}).outcome(s, r)
 	}
-	return &era.Outcome{Result: res.Result, Cache: s.confined(res.Cache.Or(s.opts.Cache)), WrapOutput: res.WrapOutput}
+	return &era.Outcome{Result: res.Result, Cache: s.confined(res.Cache.Or(s.hint(r.Method()))), WrapOutput: res.WrapOutput}
 }
 
 // rawRound passes questions on. Where the engine has to ask them, the client must be able to answer.

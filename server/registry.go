@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // registry holds what is registered. Readers load an immutable snapshot; writers make a new one under the lock and
@@ -69,7 +71,7 @@ func (b *shelf[T]) show(order []T) {
 			for i, it := range order {
 				wires[i] = it.wire()
 			}
-			return NewList(b.kind, wires, b.server.opts.Cache)
+			return NewList(b.kind, wires, mcp.CacheHint{})
 		}),
 	})
 }

@@ -120,7 +120,7 @@ func (s *Server) readResource(ctx context.Context, r *Request) *era.Outcome {
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the contents: %w", err))
 	}
-	return &era.Outcome{Result: out, Cache: s.confined(result.Cache.Or(s.opts.Cache))}
+	return &era.Outcome{Result: out, Cache: s.confined(result.Cache.Or(s.hint(r.Method())))}
 }
 
 // withURI names contents that their handler has left without a name. What the handler returned may be shared and is not

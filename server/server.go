@@ -44,7 +44,10 @@ type closer interface {
 	Shutdown(context.Context) error
 }
 
-// New builds a server. It panics when info has no name, when a version is unknown, when an extension, the cache hint or a state
+// canceller is a closer with requests that belong to no session.
+type canceller interface{ Cancel() }
+
+// New builds a server. It panics when info has no name, when a version is unknown, when an extension, a cache hint or a state
 // key is malformed, or when sessions are to be shared without what that takes: things only a programmer can cause.
 func New(info mcp.Implementation, opts Options) *Server {
 	if info.Name == "" {
@@ -55,8 +58,8 @@ func New(info mcp.Implementation, opts Options) *Server {
 	}
 	limits := schema.Options{MaxDepth: opts.MaxSchemaDepth, MaxSubschemas: opts.MaxSubschemas}
 	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, limits)}
-	if err := opts.Cache.Check(); err != nil {
-		panic("server: the cache hint of the options: " + err.Error())
+	if err := opts.checkHints(); err != nil {
+		panic("server: " + err.Error())
 	}
 	if h := opts.HTTP; h.Sessions != nil && (opts.Bus == nil || h.EventLog == nil && !h.NoResume) {
 		panic("server: HTTPOptions.Sessions needs Options.Bus beside it, and HTTPOptions.EventLog unless NoResume is set")
