@@ -22,6 +22,7 @@ func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) 
 	if plan.Token != "" {
 		options.Headers = http.Header{"Authorization": {"Bearer " + plan.Token}}
 	}
+	plan.Answers.give(&options)
 	var c *client.Client
 	var err error
 	switch {
@@ -36,6 +37,21 @@ func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) 
 		return nil, err
 	}
 	return &rialto{c}, nil
+}
+
+// give makes our client answer as the plan says; nil gives nothing.
+func (a *Answers) give(o *client.Options) {
+	if a == nil {
+		return
+	}
+	o.Elicit = func(context.Context, *client.ElicitRequest) (*mcp.ElicitResult, error) { return client.Accept(a.Form) }
+	o.CreateMessage = func(context.Context, *client.SamplingRequest) (*mcp.CreateMessageResult, error) {
+		return &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: a.Model, Content: []mcp.Content{mcp.Text(a.Text)}}, nil
+	}
+	o.Roots = []mcp.Root{}
+	for _, uri := range a.Roots {
+		o.Roots = append(o.Roots, mcp.Root{URI: uri})
+	}
 }
 
 func (s *rialto) about() (string, any, any) {
