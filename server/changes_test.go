@@ -205,7 +205,8 @@ func TestSubscriptionLimit(t *testing.T) {
 	w.want("resources/subscribe", `"uri":"one:more"`, `{}`)
 }
 
-// Shutdown ends every listen with its result, cancels what runs, closes the connection, and refuses who comes later.
+// Shutdown ends every listen with its result, cancels what does not end by itself, closes the connection, and refuses who
+// comes later.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := full(server.Options{})
@@ -220,8 +221,15 @@ func TestShutdown(t *testing.T) {
 		id := w.listen(`{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
 		w.start("tools/call", `"name":"wait"`)
 		synctest.Wait()
-		if err := s.Shutdown(t.Context()); err != nil {
+		const grace = 20 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), grace)
+		defer cancel()
+		began := time.Now()
+		if err := s.Shutdown(ctx); err != nil {
 			t.Errorf("Shutdown: %v", err)
+		}
+		if took := time.Since(began); took != grace-time.Second {
+			t.Errorf("the call was cancelled after %s", took)
 		}
 		w.Expect(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 		w.Expect(fmt.Sprintf(`{"id":%d,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}}`, id, id))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -127,9 +128,13 @@ func (s *Server) Changed(kind ListKind) {
 // ErrShutdown is what Serve and RunStdio return when they are called after Shutdown.
 var ErrShutdown = engine.ErrShutdown
 
-// Shutdown refuses new requests and sessions, ends the tasks that run here and every subscription with its final result, cancels what runs in sessions and
-// on pipes and closes them; sessions that other replicas share live on there. Requests over HTTP that stand alone are answered
-// while ctx lasts, and cancelled then. It returns when all have ended, or with the context's error when that ends first.
+// Shutdown stops the server. It refuses new requests and sessions, ends the tasks that run here and every subscription with its
+// final result, and waits until the calls that run have been answered, of both eras and on every wire; what they ask their
+// clients is still answered. Sessions and pipes are closed then; sessions that other replicas share live on there.
+//
+// A call that does not end is cancelled, and its client is told so, when a tenth of the time is left that ctx gives, and no
+// more than a second of it; where ctx has no deadline, when it ends. Shutdown returns nil when everything has ended, cancelled
+// or not, and the context's error when a handler takes no notice in time. It may be called again, and from several goroutines.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	handlers := s.handlers
@@ -141,12 +146,29 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if s.opts.Tasks != nil {
 		err = s.opts.Tasks.Shutdown(ctx) // first, so that who waits for one is answered
 	}
+	s.drain(ctx)
+	for _, h := range handlers {
+		if c, ok := h.(canceller); ok {
+			c.Cancel()
+		}
+	}
 	err = errors.Join(err, s.engine.Shutdown(ctx))
 	for _, h := range handlers {
 		err = errors.Join(err, h.Shutdown(ctx))
 	}
 	s.relay.stop()
 	return err
+}
+
+// drain waits for what runs, and leaves some of the time for what has to be cancelled.
+func (s *Server) drain(ctx context.Context) {
+	if end, ok := ctx.Deadline(); ok {
+		const part, most = 10, time.Second
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-min(time.Until(end)/part, most)))
+		defer cancel()
+	}
+	s.engine.Drain(ctx)
 }
 
 // Stats is what a server holds at the moment.

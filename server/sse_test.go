@@ -138,7 +138,9 @@ func TestSSEShutdown(t *testing.T) {
 	c.next()
 	c.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`)
 	<-running
-	if err := s.Shutdown(t.Context()); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
 		t.Error(err)
 	}
 	if err := <-ended; !errors.Is(err, server.ErrShutdown) {

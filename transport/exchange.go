@@ -107,6 +107,20 @@ type Receiver interface {
 // Counter is a Receiver that counts the stateless requests it is serving, those that stay open by design apart.
 type Counter interface{ Running() int }
 
+// AwaitRunning waits until no stateless request is being served, or ctx ends.
+func AwaitRunning(ctx context.Context, c Counter) {
+	const look = 5 * time.Millisecond // counting at each request would cost more
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for c.Running() > 0 {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Parker is an Exchange whose stream can go on after Receive has returned, so that an idle stream holds no goroutine of
 // the receiver's.
 type Parker interface {

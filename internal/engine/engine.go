@@ -87,7 +87,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	peers  map[*Peer]struct{}
-	closed bool
+	closed atomic.Bool // no new peers and requests; for peers set with mu held
 }
 
 var _ transport.Receiver = (*Engine)(nil)
@@ -119,10 +119,11 @@ func (e *Engine) Open(spec transport.PeerSpec) (transport.Peer, error) {
 func (e *Engine) remember(p *Peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.closed {
-		e.peers[p] = struct{}{}
+	if e.closed.Load() {
+		return false
 	}
-	return !e.closed
+	e.peers[p] = struct{}{}
+	return true
 }
 
 func (e *Engine) forget(p *Peer) {
@@ -204,12 +205,30 @@ func peerOf(x transport.Exchange) *Peer {
 	return p
 }
 
-// Shutdown refuses new peers, ends every listen with its final result, and closes every peer. It returns when all have
-// ended, or with the context's error when that ends first.
-func (e *Engine) Shutdown(ctx context.Context) error {
+// refuseNew takes no more peers and requests.
+func (e *Engine) refuseNew() {
 	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
+	defer e.mu.Unlock()
+	e.closed.Store(true)
+}
+
+// Drain refuses new peers and requests from now on, ends every listen with its final result, and waits until all other
+// requests have been answered, or ctx ends. What a client answers or cancels meanwhile is taken as ever.
+func (e *Engine) Drain(ctx context.Context) {
+	e.refuseNew()
+	await(ctx, func() { e.hub.endAll(ctx) }) // bounded by answerTime
+	var wg sync.WaitGroup
+	for _, p := range e.Peers() {
+		wg.Go(func() { p.Drain(ctx) })
+	}
+	wg.Wait()
+	transport.AwaitRunning(ctx, e)
+}
+
+// Shutdown refuses new peers and requests, ends every listen with its final result, and closes every peer. It returns when
+// all have ended, or with the context's error when that ends first.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	e.refuseNew()
 	e.telling.close()
 	await(ctx, func() { e.hub.endAll(ctx) }) // bounded by answerTime
 	closed := await(ctx, func() {            // bounded by CloseGrace

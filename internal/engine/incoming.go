@@ -57,6 +57,9 @@ func (e *Engine) admit(ctx context.Context, x transport.Exchange) (*Incoming, er
 	if err != nil {
 		return nil, err
 	}
+	if e.closed.Load() {
+		return nil, &era.Refusal{Row: era.RowBusy, Err: mcp.Errorf(mcp.CodeInternal, "%v", ErrShutdown)}
+	}
 	in := &Incoming{Call: call, X: x, Peer: peerOf(x), engine: e, ctx: ctx}
 	if in.Peer == nil {
 		return in, nil

@@ -79,7 +79,7 @@ func TestStatelessListenIsEndedByShutdown(t *testing.T) {
 		x.want(t, ack, `result {"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":1`)
 		late := listen(t)
 		e.Receive(t.Context(), late)
-		late.want(t, `error {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server is shutting down"`)
+		late.want(t, `error busy {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server is shutting down"`)
 	})
 }
 

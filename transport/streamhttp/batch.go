@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -71,6 +72,9 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 	switch {
 	case route.Refusal != nil:
 		refuse(w, status(nil, route.Refusal.Row, int64(route.Refusal.Err.Code)), jsonrpc.ID{}, route.Refusal.Err)
+		return
+	case h.isClosed() && slices.ContainsFunc(messages, func(m *jsonrpc.Message) bool { return m.Kind() == jsonrpc.KindRequest }):
+		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, stopping())
 		return
 	case missing != nil: // after JSON and shape, as with a single message
 		missing()

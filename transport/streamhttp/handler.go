@@ -94,7 +94,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case h.opts.SecurityValidator != nil && !h.valid(w, r):
 		return
-	case h.isClosed():
+	case h.isClosed() && (r.Method == http.MethodGet || h.sessions.isClosed()):
 		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, stopping())
 		return
 	}
@@ -157,7 +157,8 @@ func (h *Handler) Sessions() int { return h.sessions.count() }
 // Streams returns how many event streams are open.
 func (h *Handler) Streams() int { return h.streams.count() }
 
-// Refuse takes no new requests: they are answered with 503 from now on. What runs goes on.
+// Refuse takes no new requests and streams: they are answered with 503 from now on. What runs goes on, and what clients answer
+// to it, or cancel of it, is still taken.
 func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
 
 // Shutdown takes no new requests, waits until what runs has been answered or ctx ends, and closes the handler, which cancels
@@ -170,7 +171,9 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 		wg.Go(func() { s.peer.Drain(ctx) })
 	}
 	wg.Wait()
-	h.awaitCalls(ctx)
+	if counter, ok := h.recv.(transport.Counter); ok {
+		transport.AwaitRunning(ctx, counter)
+	}
 	late := ctx.Err()
 	done := make(chan error, 1)
 	go func() { done <- h.Close() }() // ends by itself: a peer waits a bounded time for handlers that ignore their context
@@ -182,29 +185,14 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 }
 
-// awaitCalls waits until the requests that stand alone have been answered, or ctx ends.
-func (h *Handler) awaitCalls(ctx context.Context) {
-	counter, ok := h.recv.(transport.Counter)
-	if !ok {
-		return
-	}
-	const look = 5 * time.Millisecond // counting at each request would cost more
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
-	for counter.Running() > 0 {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// Cancel cancels the requests that stand alone, and those to come. What runs in sessions goes on.
+func (h *Handler) Cancel() { h.calls.endAll() }
 
 // Close takes no new requests, ends all sessions and streams and cancels what runs; sessions that other handlers share live
 // on there. It returns when what the sessions ran has ended, and may be called twice. For the others http.Server waits.
 func (h *Handler) Close() error {
 	h.Refuse()
-	h.calls.endAll()
+	h.Cancel()
 	h.streams.closeAll()
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.close() {

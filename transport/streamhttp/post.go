@@ -34,6 +34,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, limited bool) {
 		refuse(w, http.StatusBadRequest, bad.ID, mcp.Errorf(mcp.Code(bad.Code), "%v", err))
 		return
 	}
+	if m.Kind() == jsonrpc.KindRequest && h.isClosed() { // answers to our own requests are still taken: calls wait for them
+		refuse(w, http.StatusServiceUnavailable, m.ID, stopping())
+		return
+	}
 	x := &exchange{}
 	x.message, x.remote, x.principal = m, r.RemoteAddr, h.opts.Principal(r)
 	x.request.Store(r)

@@ -108,6 +108,13 @@ func (t *sessions) remove(s *session) {
 	}
 }
 
+// isClosed tells whether close has been called.
+func (t *sessions) isClosed() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.closed
+}
+
 // close takes no more sessions and returns those there are.
 func (t *sessions) close() []*session {
 	t.mu.Lock()
