@@ -1,8 +1,10 @@
 package client_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,5 +71,50 @@ func TestCallsWaitForTheStreamOfQuestions(t *testing.T) {
 				t.Errorf("it was waited for %s only", took)
 			}
 		})
+	}
+}
+
+// A server may answer a call as soon as it has read the answer to its question, and tell only then that it has: that is no
+// fault, and the answer on its way is not cut off.
+func TestAnswersOutliveTheirCalls(t *testing.T) {
+	noLeak(t)
+	read, over := make(chan struct{}), make(chan struct{})
+	events := func(w http.ResponseWriter, frames string, id jsonrpc.ID) {
+		fmt.Fprint(w, strings.ReplaceAll(frames, "{id}", id.String()))
+		w.(http.Flusher).Flush()
+	}
+	s := serve(t, reactions{
+		"initialize": answer(200, jsonType, initializOK),
+		"tools/call": func(w http.ResponseWriter, _ *http.Request, m *jsonrpc.Message) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			events(w, `data: {"jsonrpc":"2.0","id":"q","method":"roots/list"}`+"\n\n", m.ID)
+			<-read
+			events(w, `data: {"jsonrpc":"2.0","id":{id},"result":{"content":[]}}`+"\n\n", m.ID)
+		},
+		"": func(w http.ResponseWriter, r *http.Request, _ *jsonrpc.Message) { // an answer
+			close(read)
+			select {
+			case <-over:
+			case <-r.Context().Done():
+			}
+			w.WriteHeader(http.StatusAccepted)
+		},
+	})
+	faults := make(chan error, 10)
+	c, err := client.DialHTTP(t.Context(), s.URL, client.Options{Mode: client.Legacy, Roots: []mcp.Root{}, OnError: func(err error) { faults <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CallTool(t.Context(), "x", nil); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-faults:
+		t.Error(err)
+	case <-time.After(100 * time.Millisecond): // the call has long been over
+	}
+	close(over)
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/internal/negotiate"
@@ -36,9 +37,15 @@ func (x *arrival) Drop()                        {}
 // Send posts a message that goes ahead of the answer.
 func (x *arrival) Send(ctx context.Context, frame []byte) error { return x.client.postBack(ctx, frame) }
 
-// Answer posts the answer to a request of the server's.
+// answerTime bounds how long a server may leave an answer unread.
+const answerTime = 30 * time.Second
+
+// Answer posts the answer to a request of the server's. Once it is on its way it does not end with ctx: the server may end
+// the call that the request belongs to before it has told that it has the answer.
 func (x *arrival) Answer(ctx context.Context, frame []byte, _ int, _ int64) error {
-	return x.client.postBack(ctx, frame)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	ctx, end := x.client.within(ctx)
+	return x.client.postUntil(ctx, frame, func() { end(); cancel() })
 }
 
 // split returns the messages of a frame: itself, or the elements of an array.

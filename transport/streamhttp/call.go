@@ -174,6 +174,11 @@ func (c *Client) discard(resp *http.Response, done func()) {
 // postBack posts what answers a request of the server's, or belongs to no call. The answer to it has no content.
 func (c *Client) postBack(ctx context.Context, frame []byte) error {
 	ctx, end := c.within(ctx)
+	return c.postUntil(ctx, frame, end)
+}
+
+// postUntil is postBack with a context that end ends.
+func (c *Client) postUntil(ctx context.Context, frame []byte, end func()) error {
 	resp, err := c.do(ctx, frame, c.version(), c.sessionID()) //nolint:bodyclose // discard closes it
 	if err != nil {
 		end()
