@@ -1,0 +1,4 @@
+// Package gemini writes tools, calls and results in the shapes of Google's generateContent.
+//
+// The model's own contents must be sent back as they came, thought signatures included, so keep them as raw JSON.
+package gemini

@@ -1,0 +1,245 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// PartKind says what a part is.
+type PartKind string
+
+// The kinds.
+const (
+	TextPart  PartKind = "text"
+	ImagePart PartKind = "image"
+	AudioPart PartKind = "audio"
+	FilePart  PartKind = "file" // bytes of another type: a PDF, say
+)
+
+// Part is one piece of what a model is shown.
+type Part struct {
+	Kind PartKind
+	Text string // of a text part
+
+	MIME string // of the others: lower case, without parameters
+	Data []byte
+	Name string // a file name, or what the server calls it; may be empty
+	URI  string // where the server has it; may be empty
+}
+
+// Placeholder is the line that stands for a part in an API that cannot carry it. It never holds the bytes.
+func (p Part) Placeholder(note string) string {
+	if p.Kind == TextPart {
+		return p.Text
+	}
+	name := ""
+	if p.Name != "" {
+		name = p.Name + ", "
+	}
+	return fmt.Sprintf("[%s%s, %s, %s]", name, p.MIME, size(len(p.Data)), note)
+}
+
+func size(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%d KiB", (n+512)>>10)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+func textOf(parts []Part) string {
+	var lines []string
+	for _, p := range parts {
+		lines = append(lines, p.Placeholder("not shown"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// parts turns the content of a result into what a model is shown: content first, structured content where content does not
+// say the same in words, and never nothing.
+func (o *Options) parts(content []mcp.Content, structured json.RawMessage) []Part {
+	var out []Part
+	spoken := false
+	for _, block := range content {
+		for _, p := range o.block(block) {
+			if p.Kind == TextPart {
+				if strings.TrimSpace(p.Text) == "" {
+					continue
+				}
+				_, isText := block.(*mcp.TextContent)
+				spoken = spoken || isText
+			}
+			out = append(out, p)
+		}
+	}
+	if structured != nil && !spoken {
+		out = append(out, Part{Kind: TextPart, Text: compact(structured)})
+	}
+	out = o.bounded(out)
+	if len(out) == 0 {
+		out = append(out, Part{Kind: TextPart, Text: "(no output)"})
+	}
+	return out
+}
+
+func compact(raw json.RawMessage) string {
+	v := jsontext.Value(slices.Clone(raw))
+	if err := v.Compact(); err != nil {
+		return string(raw)
+	}
+	return string(v)
+}
+
+// block turns one block into parts.
+func (o *Options) block(block mcp.Content) []Part {
+	if o.HideUserContent && forUserAlone(block) {
+		return nil
+	}
+	switch c := block.(type) {
+	case *mcp.TextContent:
+		return words(c.Text)
+	case *mcp.ImageContent:
+		return []Part{media(c.MIMEType, c.Data, "", "")}
+	case *mcp.AudioContent:
+		return []Part{media(c.MIMEType, c.Data, "", "")}
+	case *mcp.ResourceLink:
+		return words(linkText(c))
+	case *mcp.EmbeddedResource:
+		return contents(&c.Resource)
+	case *mcp.UnknownContent:
+		return words(fmt.Sprintf("[content of type %q, %s, not shown]", c.Type, size(len(c.Raw))))
+	}
+	return words(fmt.Sprintf("[content of type %q, not shown]", block.ContentType()))
+}
+
+func words(text string) []Part {
+	return []Part{{Kind: TextPart, Text: strings.ToValidUTF8(text, "\uFFFD")}}
+}
+
+func forUserAlone(block mcp.Content) bool {
+	var a *mcp.Annotations
+	switch c := block.(type) {
+	case *mcp.TextContent:
+		a = c.Annotations
+	case *mcp.ImageContent:
+		a = c.Annotations
+	case *mcp.AudioContent:
+		a = c.Annotations
+	case *mcp.ResourceLink:
+		a = c.Annotations
+	case *mcp.EmbeddedResource:
+		a = c.Annotations
+	}
+	return a != nil && len(a.Audience) == 1 && a.Audience[0] == mcp.RoleUser
+}
+
+// linkText names a resource. It is never fetched here: its address may lead anywhere.
+func linkText(c *mcp.ResourceLink) string {
+	name := c.Title
+	if name == "" {
+		name = c.Name
+	}
+	line := fmt.Sprintf("[resource %s: %s", name, c.URI)
+	if c.MIMEType != "" {
+		line += ", " + c.MIMEType
+	}
+	if c.Size != nil {
+		line += ", " + size(int(*c.Size))
+	}
+	line += "]"
+	if c.Description != "" {
+		line += " " + c.Description
+	}
+	return line
+}
+
+// contents turns the contents of a resource into parts: text under its address, bytes as what they are.
+func contents(r *mcp.ResourceContents) []Part {
+	if r.Blob == nil {
+		if _, foreign := mcp.Member(r.Extra, "blob"); foreign && len(r.Extra) > 0 {
+			return words(fmt.Sprintf("[resource %s, broken, not shown]", r.URI))
+		}
+		return words("[resource " + r.URI + "]\n" + r.Text)
+	}
+	p := media(r.MIMEType, r.Blob, fileName(r.URI), r.URI)
+	if p.Kind == FilePart && isText(p.MIME) && utf8.Valid(r.Blob) {
+		return words("[resource " + r.URI + "]\n" + string(r.Blob))
+	}
+	return []Part{p}
+}
+
+func isText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "application/xml" || strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml" || kind == "application/yaml"
+}
+
+func fileName(uri string) string {
+	name := uri[strings.LastIndexByte(uri, '/')+1:]
+	name, _, _ = strings.Cut(name, "?")
+	return name
+}
+
+// media makes a part of bytes. A type that is missing is read off the first bytes.
+func media(declared string, data []byte, name, uri string) Part {
+	kind, _, err := mime.ParseMediaType(declared)
+	if err != nil {
+		kind, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(declared)), ";")
+	}
+	if kind == "" {
+		kind, _, _ = strings.Cut(http.DetectContentType(data), ";")
+	}
+	switch kind {
+	case "image/jpg":
+		kind = "image/jpeg"
+	case "audio/mp3":
+		kind = "audio/mpeg"
+	case "audio/x-wav", "audio/wave", "audio/vnd.wave":
+		kind = "audio/wav"
+	}
+	p := Part{Kind: FilePart, MIME: kind, Data: data, Name: name, URI: uri}
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+		p.Kind = ImagePart
+	case strings.HasPrefix(kind, "audio/"):
+		p.Kind = AudioPart
+	}
+	return p
+}
+
+// bounded cuts what is too much. What was cut is said.
+func (o *Options) bounded(parts []Part) []Part {
+	text, bytes := o.MaxTextBytes, o.MaxMediaBytes
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case p.Kind == TextPart && o.MaxTextBytes > 0:
+			if had := len(p.Text); had > text {
+				p.Text = cut(p.Text, text)
+				if text <= 0 {
+					p.Text = ""
+				}
+				p.Text += fmt.Sprintf("[cut here: %s more]", size(had-len(p.Text)))
+				text = 0
+			} else {
+				text -= had
+			}
+		case p.Kind != TextPart && o.MaxMediaBytes > 0:
+			if len(p.Data) > bytes {
+				*p = Part{Kind: TextPart, Text: p.Placeholder("too large, not shown")}
+			} else {
+				bytes -= len(p.Data)
+			}
+		}
+	}
+	return parts
+}
