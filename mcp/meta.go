@@ -19,6 +19,7 @@ const (
 	MetaServerInfo         = "io.modelcontextprotocol/serverInfo"
 	MetaSubscriptionID     = "io.modelcontextprotocol/subscriptionId"
 	MetaRelatedTask        = "io.modelcontextprotocol/related-task"
+	MetaImmediateResponse  = "io.modelcontextprotocol/model-immediate-response" // 2025-11-25, in the answer that is a task: a text for the model
 	MetaProgressToken      = "progressToken"
 	MetaTraceParent        = "traceparent"
 	MetaTraceState         = "tracestate"

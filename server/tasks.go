@@ -53,6 +53,9 @@ func (e *ExtensionResult) outcome(s *Server, r *Request) *era.Outcome {
 	return &era.Outcome{Result: e.Result, ResultType: e.Type}
 }
 
+// Tasks returns what runs the tasks of the server; nil where nothing does.
+func (r *Request) Tasks() Tasks { return r.server.opts.Tasks }
+
 // MayBeTask tells whether the answer to this call may be a task: the tool can run as one, there is somebody to run it, and
 // the client takes it.
 func (r *Request) MayBeTask() bool { return r.task.May }

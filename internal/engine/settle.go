@@ -136,6 +136,18 @@ func (in *Incoming) Ask(ctx context.Context, questions []Question) ([]json.RawMe
 	return answers, nil
 }
 
+// refusedError is a question that the client answers with an error of its own.
+type refusedError struct {
+	method string
+	err    *mcp.Error
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("the client answered %s with error %d: %s", e.method, e.err.Code, e.err.Message)
+}
+
+func (e *refusedError) Unwrap() error { return e.err }
+
 func (in *Incoming) askOne(ctx context.Context, q Question) (json.RawMessage, error) {
 	out := &era.Outgoing{Method: q.Method, Params: in.withElicitationID(q)}
 	outcome, err := in.Peer.Call(ctx, ownStream{in.X}, out, CallOptions{
@@ -146,7 +158,7 @@ func (in *Incoming) askOne(ctx context.Context, q Question) (json.RawMessage, er
 	case err == nil && outcome.Err == nil:
 		return outcome.Result, nil
 	case err == nil:
-		return nil, fmt.Errorf("the client answered %s with error %d: %s", q.Method, outcome.Err.Code, outcome.Err.Message)
+		return nil, &refusedError{q.Method, outcome.Err}
 	case ctx.Err() != nil, errors.As(err, &own):
 		return nil, err
 	case !errors.Is(err, transport.ErrUndeliverable) && !errors.Is(err, transport.ErrClosed):
