@@ -21,7 +21,10 @@ const (
 //
 // An answer goes early when the server tells of a change, as far as the client hears of it: see [Client.Subscribe],
 // [Client.OnToolsChange]. After a gap in the news, and when a connection was opened anew, nothing of the server is kept.
-// Answers that came by way of the server's questions are never kept.
+// Answers that came by way of the server's questions are never kept. The raw door keeps nothing.
+//
+// A kept answer passes no middleware. Clients that share a store must not differ in middleware that makes the server answer
+// differently.
 type CacheOptions struct {
 	// Off keeps nothing and uses nothing.
 	Off bool

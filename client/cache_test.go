@@ -115,11 +115,11 @@ func TestCacheTimes(t *testing.T) {
 						}
 						continue
 					}
-					time.Sleep(want - 1)
+					time.Sleep(want - time.Nanosecond)
 					if got := call(); got != 1 {
 						t.Errorf("%s: asked %d times before the end", k.method, got)
 					}
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 					if got := call(); got != 2 {
 						t.Errorf("%s: asked %d times after the end", k.method, got)
 					}

@@ -33,6 +33,14 @@
 // [Client.Subscribe] brings changes of lists and of resources in both eras. [Client.OnToolsChange] and its kin call a
 // function.
 //
+// # Kept answers
+//
+// Lists and resources are kept as long as their server says; see [CacheOptions] and CallOptions.Cache.
+//
+// # Vendors
+//
+// [Request] sends a method outside the specification, [HandleRequest] and [OnNotification] take those of the server.
+//
 // # The raw door
 //
 // [Client.Raw] and [Client.Start] carry any method as raw JSON, token for token, and [Options.OnRequest] takes whatever the

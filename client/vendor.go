@@ -102,11 +102,11 @@ func newVendors(all []VendorHandler) (v vendors, err error) {
 		_, twice := kind[h.method]
 		switch {
 		case h.answer == nil && h.take == nil:
-			return v, fmt.Errorf("Vendor holds a handler that HandleRequest and OnNotification have not made")
+			return v, fmt.Errorf("the member Vendor holds a handler that HandleRequest and OnNotification have not made")
 		case h.method == "" || twice:
-			return v, fmt.Errorf("Vendor holds two handlers of the method %q, or one without a method", h.method)
+			return v, fmt.Errorf("the member Vendor holds two handlers of the method %q, or one without a method", h.method)
 		case negotiate.Universe()[h.method]:
-			return v, fmt.Errorf("Vendor names %q, a method of the specification; the other members of Options take these", h.method)
+			return v, fmt.Errorf("the member Vendor names %q, a method of the specification; the other members of Options take these", h.method)
 		}
 		kind[h.method] = h
 	}
