@@ -133,7 +133,7 @@ func TestReplayComplains(t *testing.T) {
 			return "done", err
 		}, func(r *mcptest.Replay) { r.Cancel("one") }, []string{"run 1 sends a log message after a question", "run 1 sends progress after"}},
 		"takes the error for a no": {func(ctx context.Context, req *server.Request, b bank) (string, error) {
-			if ask(ctx, req, "one") != nil {
+			if errors.Is(ask(ctx, req, "one"), server.ErrSuspended) {
 				b.Effect("refund")
 				return "refunded", nil
 			}

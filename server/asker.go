@@ -264,7 +264,7 @@ func describe(a seal.Answer) string {
 func (a *asker) put(ctx context.Context, open []question) error {
 	ask := mcp.NeedInput()
 	for _, q := range open {
-		ask.Ask(q.key(), q.method, q.params)
+		ask = ask.Ask(q.key(), q.method, q.params)
 	}
 	if err := a.r.server.canPut(a.r, ask); err != nil {
 		return err

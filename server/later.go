@@ -87,15 +87,20 @@ func sleep(ctx context.Context, d time.Duration) error {
 // an error that holds [ErrStillOpen] and says what is missing; a tool returns it for the model to read.
 //
 // A client of 2025-11-25 is told when the page is done with. An error of poll ends the wait and is returned. poll runs on
-// the goroutine of the caller, and in later runs of the handler until it has said true once.
+// the goroutine of the caller. It runs again in later runs of the handler, so what it finds out is there; once it has said true
+// there is no more waiting.
 func (r *Request) Until(ctx context.Context, poll func(ctx context.Context) (bool, error)) error {
 	a := r.asker()
 	ordinal, done, err := a.await()
-	if err != nil || done {
+	if err != nil {
 		return err
 	}
 	ctx, stop := r.within(ctx)
 	defer stop()
+	if done {
+		_, err := poll(ctx)
+		return err
+	}
 	switch err = a.poll(ctx, poll); {
 	case err == nil:
 		a.answered(ordinal, []byte("true"))

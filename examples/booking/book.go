@@ -54,10 +54,10 @@ func (d desk) book(ctx context.Context, req *server.Request, in wish) (string, e
 	}
 	last, err := server.ElicitAs[lastWord](ctx, req, fmt.Sprintf("Book room %s for %d nights?", room.Number, guest.Nights))
 	switch {
-	case err != nil && !errors.Is(err, server.ErrDeclined):
-		return "", err
-	case err != nil || !last.Sure:
+	case errors.Is(err, server.ErrDeclined), err == nil && !last.Sure:
 		return "Nothing is booked.", nil
+	case err != nil:
+		return "", err
 	}
 	booked, err := server.Once(ctx, req, "book", func(ctx context.Context, key string) (receipt, error) {
 		return d.service.Do(ctx, key, "book room "+room.Number)
