@@ -80,7 +80,13 @@ func (l *line) store(ctx context.Context, frame []byte) string {
 	if l.name == "" || l.s.over.Load() {
 		return ""
 	}
-	id, err := l.s.h.log.Append(context.WithoutCancel(ctx), l.s.id(), l.name, frame)
+	ctx = context.WithoutCancel(ctx)
+	if l.s.h.ownLog == nil { // a log elsewhere may hang
+		var cancel context.CancelFunc
+		ctx, cancel = bounded(ctx)
+		defer cancel()
+	}
+	id, err := l.s.h.log.Append(ctx, l.s.id(), l.name, frame)
 	if err != nil { // it may be sent, but not by an id that might bring it twice, or not again
 		l.s.h.opts.OnError(err)
 		return ""

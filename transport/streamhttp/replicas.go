@@ -34,6 +34,8 @@ type replicas struct {
 
 	mu     sync.Mutex
 	closed bool                     // nothing more is begun
+	missed bool                     // word was lost, and not all sessions have been looked up since it began to be
+	looks  bool                     // they are being looked up
 	taking map[string]chan struct{} // sessions that are being taken up, by id; closed when that is over
 }
 
@@ -121,7 +123,7 @@ func (r *replicas) pass(ctx context.Context, s *session, m *jsonrpc.Message) (he
 		case notifyInitialized:
 			return true, s.shared.Keep(ctx, func(p *transport.PeerState) { p.Ready = true })
 		case notifyCancelled:
-			return true, r.tell(ctx, wordCancel, s.id(), m.Frame())
+			return true, r.tellCancelled(ctx, s, m)
 		case notifyProgress:
 			answers, _ = m.Lifted(liftProgressToken)
 		}

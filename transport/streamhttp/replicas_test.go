@@ -25,9 +25,10 @@ type house struct {
 	bus      *state.MemoryBus
 
 	mu       sync.Mutex
-	storeErr error // of every method of the store
-	busErr   error // of Publish
-	deaf     bool  // what is published gets lost
+	storeErr error         // of every method of the store
+	busErr   error         // of Publish
+	deaf     bool          // what is published gets lost
+	gate     chan struct{} // Get waits until it is closed; nil does not wait
 }
 
 func newHouse(t *testing.T) *house {
@@ -72,6 +73,16 @@ func (s shaky) Create(ctx context.Context, rec state.Session) (state.Session, er
 func (s shaky) Get(ctx context.Context, id string) (state.Session, error) {
 	if _, err, _ := s.h.faults(); err != nil {
 		return state.Session{}, err
+	}
+	s.h.mu.Lock()
+	gate := s.h.gate
+	s.h.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return state.Session{}, context.Cause(ctx)
+		}
 	}
 	return s.h.sessions.Get(ctx, id)
 }

@@ -290,7 +290,7 @@ func (s *session) yieldCall(name, who string, anew bool) bool {
 		l.away.Store(int64(time.Since(s.h.sessions.epoch) + 2*probes))
 	}
 	l.mu.Unlock()
-	if before != who {
+	if anew && before != who { // a question alone, of one that has not heard, changes nothing for who came after it
 		s.shared.overFor(name, before)
 	}
 	return mine

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,12 +71,23 @@ func (h *sharedSession) change(ctx context.Context, edit func(*state.Session) er
 
 // Keep implements transport.Keeper.
 func (h *sharedSession) Keep(ctx context.Context, edit func(*transport.PeerState)) error {
-	return h.change(ctx, func(rec *state.Session) error {
+	var unchanged state.Session
+	err := h.change(ctx, func(rec *state.Session) error {
 		p := stateOf(rec)
+		p.Resources = slices.Clone(p.Resources)
 		edit(&p)
+		if p.Ready == rec.Ready && p.Level == rec.LogLevel && slices.Equal(p.Resources, rec.Subscriptions) {
+			unchanged = *rec
+			return errUnchanged // a client that repeats itself is no load for the others
+		}
 		rec.Ready, rec.LogLevel, rec.Subscriptions = p.Ready, p.Level, p.Resources
 		return nil
 	})
+	if errors.Is(err, errUnchanged) {
+		h.renew(&unchanged)
+		return nil
+	}
+	return err
 }
 
 // look reads the record, and ends the session here when it has ended.
@@ -90,16 +102,25 @@ func (h *sharedSession) look(ctx context.Context) (state.Session, error) {
 	return rec, err
 }
 
-// renew gives the peer what the record says, unless it knows something newer.
+// renew gives the peer what the record says, unless it knows something newer. A stream that somebody else goes on with by the
+// record ends here, also where word of that was lost.
 func (h *sharedSession) renew(rec *state.Session) {
+	if h.restore(rec) && rec.Owner != h.r.name {
+		h.yield(func(f *follower) bool { return f.name == rec.Stream && f.version < rec.Version })
+	}
+}
+
+// restore is renew for the peer, and tells whether the record was news.
+func (h *sharedSession) restore(rec *state.Session) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if rec.Version <= h.version {
-		return
+		return false
 	}
 	h.version, h.stream = rec.Version, rec.Stream
 	h.holds.Store(rec.Owner == h.r.name)
 	h.s.peer.Restore(stateOf(rec))
+	return true
 }
 
 // Holds implements transport.Keeper.

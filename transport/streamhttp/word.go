@@ -178,17 +178,62 @@ func (r *replicas) deliver(s *session, frame []byte) bool {
 	return true
 }
 
-// lookAgain looks all sessions of this handler up, since it is not known what has become of them.
+// tellCancelled tells the others what a client cancels, and nothing else that it says there: all of them hear it.
+func (r *replicas) tellCancelled(ctx context.Context, s *session, m *jsonrpc.Message) error {
+	const most = 4 << 10 // bytes of an id; a longer one can be cancelled where it was sent
+	raw, ok := m.Lifted(era.LiftRequestID)
+	if _, err := jsonrpc.ParseID(raw); !ok || err != nil || len(raw) > most {
+		return nil
+	}
+	params := append(append([]byte(`{"requestId":`), raw...), '}')
+	frame, err := s.codec.AppendNotice(nil, &era.Notice{Method: notifyCancelled, Params: params})
+	if err != nil {
+		return err
+	}
+	return r.tell(ctx, wordCancel, s.id(), frame)
+}
+
+// lookAgain begins to look all sessions of this handler up, since it is not known what has become of them. What is heard
+// meanwhile does not wait for that.
 func (r *replicas) lookAgain() {
-	for _, s := range r.h.sessions.all() {
-		ctx, cancel := bounded(r.ctx)
-		_, err := s.shared.look(ctx)
-		cancel()
-		if err != nil && !errors.Is(err, state.ErrNotFound) {
-			r.h.opts.OnError(err)
-			return // the store fails; each request looks for itself
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missed = true
+	if !r.looks {
+		r.looks = true
+		r.tasks.Go(r.lookAll) // ends with close, or when nothing is missed any more
+	}
+}
+
+func (r *replicas) lookAll() {
+	for r.stillMissed() {
+		for _, s := range r.h.sessions.all() {
+			if !r.lookAt(s) {
+				break // the store fails; each request looks for itself
+			}
 		}
 	}
+}
+
+// stillMissed tells whether word was lost since it was asked last.
+func (r *replicas) stillMissed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missed := r.missed && r.ctx.Err() == nil
+	r.missed, r.looks = false, missed
+	return missed
+}
+
+// lookAt looks one session up, and tells whether the store could say.
+func (r *replicas) lookAt(s *session) bool {
+	ctx, cancel := bounded(r.ctx)
+	defer cancel()
+	_, err := s.shared.look(ctx)
+	if err == nil || errors.Is(err, state.ErrNotFound) {
+		return true
+	}
+	r.h.opts.OnError(err)
+	return false
 }
 
 // answerAll answers questions until the handler closes.
