@@ -186,20 +186,28 @@ func TestRegistrationMistakes(t *testing.T) {
 func TestAddRawToolRefuses(t *testing.T) {
 	s := newServer(server.Options{})
 	fine := func(context.Context, *server.Request) (*mcp.CallToolResult, error) { return nil, nil }
+	input := func(properties string) mcp.Tool {
+		return mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{` + properties + `}}`)}
+	}
+	const marked = `{"type":"string","x-mcp-header":"A"}`
 	for name, c := range map[string]struct {
 		tool mcp.Tool
 		h    server.ToolHandler
+		want string // of the error
 	}{
-		"no name":         {mcp.Tool{}, fine},
-		"no handler":      {mcp.Tool{Name: "x"}, nil},
-		"no object":       {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"string"}`)}, fine},
-		"broken schema":   {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"nothing"}}}`)}, fine},
-		"network ref":     {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"https://example.com/a"}}}`)}, fine},
-		"bad header mark": {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, fine},
-		"broken output":   {mcp.Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":7}`)}, fine},
+		"no name":        {mcp.Tool{}, fine, "name"},
+		"no handler":     {mcp.Tool{Name: "x"}, nil, "handler"},
+		"no object":      {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"string"}`)}, fine, "object"},
+		"broken schema":  {input(`"a":{"type":"nothing"}`), fine, "/properties/a/type"},
+		"network ref":    {input(`"a":{"$ref":"https://example.com/a"}`), fine, "https://example.com/a"},
+		"dialect":        {mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"$schema":"http://json-schema.org/draft-04/schema#","type":"object"}`)}, fine, "draft-04"},
+		"header number":  {input(`"a":{"type":"number","x-mcp-header":"A"}`), fine, "/properties/a"},
+		"header twice":   {input(`"a":` + marked + `,"b":` + strings.ToLower(marked)), fine, "/properties/b"},
+		"header in list": {input(`"a":{"type":"array","items":` + marked + `}`), fine, "/properties/a/items"},
+		"broken output":  {mcp.Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":7}`)}, fine, "output"},
 	} {
-		if err := s.AddRawTool(c.tool, c.h); err == nil {
-			t.Errorf("%s: want an error", name)
+		if err := s.AddRawTool(c.tool, c.h); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one that names %q", name, err, c.want)
 		}
 	}
 	if names := s.ToolNames(); len(names) != 0 {
