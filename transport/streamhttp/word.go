@@ -180,9 +180,8 @@ func (r *replicas) deliver(s *session, frame []byte) bool {
 
 // tellCancelled tells the others what a client cancels, and nothing else that it says there: all of them hear it.
 func (r *replicas) tellCancelled(ctx context.Context, s *session, m *jsonrpc.Message) error {
-	const most = 4 << 10 // bytes of an id; a longer one can be cancelled where it was sent
 	raw, ok := m.Lifted(era.LiftRequestID)
-	if _, err := jsonrpc.ParseID(raw); !ok || err != nil || len(raw) > most {
+	if !ok || !canBeTold(raw) {
 		return nil
 	}
 	params := append(append([]byte(`{"requestId":`), raw...), '}')
@@ -191,6 +190,14 @@ func (r *replicas) tellCancelled(ctx context.Context, s *session, m *jsonrpc.Mes
 		return err
 	}
 	return r.tell(ctx, wordCancel, s.id(), frame)
+}
+
+// canBeTold tells whether a token is an id, and no longer than what others are told of: a longer one can be cancelled where it
+// was sent.
+func canBeTold(token []byte) bool {
+	const most = 4 << 10
+	_, err := jsonrpc.ParseID(token)
+	return err == nil && len(token) <= most
 }
 
 // lookAgain begins to look all sessions of this handler up, since it is not known what has become of them. What is heard
