@@ -24,7 +24,8 @@
 // test ends.
 //
 // Four servers ask our client before they answer: the reference server, node/asking2.mjs on the official TypeScript SDK 2.x,
-// and two on the official Go SDK and mcp-go inside the tests.
+// and two on the official Go SDK and mcp-go inside the tests. The program of examples/booking asks all clients, from several
+// copies at once, and node/pages1.mjs, a client on the official TypeScript SDK 1.x, visits the pages our server sends it to.
 //
 // # Fronts
 //

@@ -51,6 +51,9 @@ func (r *Request) beneath() context.Context {
 func (r *Request) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	whole := r.running()
+	if r.mayEnd() {
+		whole = r.living()
+	}
 	stop := context.AfterFunc(whole, func() { cancel(context.Cause(whole)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
@@ -71,7 +74,9 @@ func (r *Request) pass(ctx context.Context) context.Context {
 		a.again()
 	}
 	r.inner = ctx
-	r.life.Store(nil)
+	if before := r.life.Swap(nil); before != nil {
+		before.end(nil)
+	}
 	if !r.mayEnd() {
 		return ctx
 	}

@@ -83,24 +83,6 @@ func TestPageIsCompletedOnce(t *testing.T) {
 	}
 }
 
-// Of pages that nobody completes the oldest are forgotten.
-func TestPagesAreForgotten(t *testing.T) {
-	s := newServer(server.Options{URLElicitationErrors: true})
-	n := 0
-	addPage(s, func() string { n++; return fmt.Sprint(n) })
-	k := newTalk(t, s, legacy)
-	for range 10_001 {
-		k.once(`"name":"by call"`)
-	}
-	if s.ElicitationComplete(t.Context(), "1") {
-		t.Error("the oldest of 10,001 pages is remembered")
-	}
-	if !s.ElicitationComplete(t.Context(), "2") {
-		t.Error("the second oldest is not")
-	}
-	k.Expect(`{"method":"notifications/elicitation/complete","params":{"elicitationId":"2"}}`)
-}
-
 // A server may refuse the call with the page instead of asking while it waits.
 func TestPagesInErrors(t *testing.T) {
 	for _, tool := range []string{"by call", "by return"} {
