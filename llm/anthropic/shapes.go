@@ -112,8 +112,9 @@ func Results(results []llm.Result) json.RawMessage {
 		b := resultBlock{Type: "tool_result", ToolUseID: r.ID, IsError: r.IsError}
 		for _, p := range r.Parts {
 			carried := block(p)
+			_, inWords := carried.(textBlock)
 			switch {
-			case r.IsError && p.Kind != llm.TextPart && carried != nil:
+			case r.IsError && carried != nil && !inWords:
 				b.Content = append(b.Content, textOf(p.Placeholder("shown below")))
 				after = append(after, textOf(fmt.Sprintf("Output of %s (%s):", r.Name, r.ID)), carried)
 			case carried != nil:

@@ -150,7 +150,10 @@ func speaks(r llm.Result) bool {
 
 // inline writes bytes; nil for what models do not take.
 func inline(p llm.Part) any {
-	if p.Kind == llm.TextPart || p.Kind == llm.FilePart && p.MIME != "application/pdf" {
+	switch p.MIME {
+	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf",
+		"audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac":
+	default:
 		return nil
 	}
 	return map[string]any{"inlineData": map[string]string{"mimeType": p.MIME, "data": base64.StdEncoding.EncodeToString(p.Data)}}
