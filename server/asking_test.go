@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -250,6 +251,27 @@ func TestAskSeveral(t *testing.T) {
 			t.Errorf("asked %v, want %v", k.asked, want)
 		}
 	})
+}
+
+// A handler that goes on after its question is written down, once in a run.
+func TestHandlersThatGoOnAreLogged(t *testing.T) {
+	var log strings.Builder
+	s := newServer(server.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	server.AddTool(s, mcp.Tool{Name: "x"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
+		_, err := req.Elicit(ctx, form("q"))
+		if err != nil {
+			req.Progress(ctx, 1, 1, "")
+			req.Log(ctx, mcp.LevelError, "", err.Error())
+		}
+		return "done", err
+	})
+	k := newTalk(t, s, modern)
+	if got := k.call("x", "{}"); got != saying("done") {
+		t.Error(got)
+	}
+	if n := strings.Count(log.String(), "goes on after its question"); n != 1 || !strings.Contains(log.String(), `does="sends progress"`) {
+		t.Errorf("written down %d times: %s", n, log.String())
+	}
 }
 
 // A run that has ended with a question does nothing any more, whatever its handler does with the error.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/rialto-mcp/rialto/internal/replay"
 )
@@ -92,8 +93,12 @@ func (c *runContext) Err() error { return c.r.running().Err() }
 // Value implements context.Context.
 func (c *runContext) Value(key any) any { return c.r.running().Value(key) }
 
-// late lets a test hear of what a handler does with its request after the run has ended.
+// late writes down that a handler goes on after its run has ended, once in a run, and lets a test hear of all it does.
 func (r *Request) late(what string) {
+	if !r.warned.Swap(true) {
+		r.server.logger().LogAttrs(r.in.Context(), slog.LevelWarn, "mcp: a handler goes on after its question; it should return the error, and ask for several things at once with Request.Ask",
+			slog.String("method", r.Method()), slog.String("name", r.Name()), slog.String("does", what))
+	}
 	if ear := replay.From(r.beneath()); ear != nil {
 		ear.Late(what)
 	}

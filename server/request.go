@@ -41,6 +41,8 @@ type Request struct {
 	round atomic.Pointer[era.InputRound] // what it has ended with, so that nothing more comes of it; nil while it goes on
 	life  atomic.Pointer[life]
 
+	warned atomic.Bool // that its handler goes on after its question
+
 	mu   sync.Mutex
 	last float64 // the progress sent so far
 	told bool
