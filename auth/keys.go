@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,12 +21,13 @@ import (
 const (
 	maxKeys    = 100             // of one key set
 	failedWait = 5 * time.Second // before a fetch that failed is tried again
+	staleWait  = time.Second     // how long a fetch may hold up who could do with the old keys
 	keysLast   = 24 * time.Hour  // how long old keys are good for while no new ones can be had
 	minRSABits = 2048
 )
 
 // keySet are the public keys of an issuer, fetched when they are needed and kept for a time. Whoever needs keys that are
-// being fetched waits for them; nothing runs in between.
+// being fetched waits for them, but not for long where the old ones would do.
 type keySet struct {
 	issuer   string
 	url      string // "" until it is found by the issuer's metadata
@@ -46,7 +48,7 @@ type keySet struct {
 func (s *keySet) find(ctx context.Context, kid, algorithm string) ([]jose.JSONWebKey, error) {
 	for looked := false; ; looked = true {
 		s.mu.Lock()
-		fit, wait, err := s.look(kid, algorithm, looked)
+		fit, wait, err := s.look(ctx, kid, algorithm, looked)
 		s.mu.Unlock()
 		switch {
 		case err != nil:
@@ -54,14 +56,14 @@ func (s *keySet) find(ctx context.Context, kid, algorithm string) ([]jose.JSONWe
 		case wait == nil:
 			return fit, nil
 		}
-		if err := s.await(ctx, wait); err != nil {
+		if err := wait.await(ctx); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // look returns the keys that fit, or a fetch to wait for; s.mu is held. After one wait it is content with what there is.
-func (s *keySet) look(kid, algorithm string, looked bool) (fit []jose.JSONWebKey, wait *fetching, err error) {
+func (s *keySet) look(ctx context.Context, kid, algorithm string, looked bool) (fit []jose.JSONWebKey, wait *fetching, err error) {
 	now := time.Now()
 	age := now.Sub(s.fetched)
 	last := max(s.life, keysLast)
@@ -73,13 +75,19 @@ func (s *keySet) look(kid, algorithm string, looked bool) (fit []jose.JSONWebKey
 		pause = min(pause, failedWait)
 	}
 	stale := s.fetched.IsZero() || age >= s.life
-	due := s.tried.IsZero() || now.Sub(s.tried) >= pause
+	if !looked && (stale || len(fit) == 0) {
+		if s.flight == nil && (s.tried.IsZero() || now.Sub(s.tried) >= pause) {
+			s.flight, s.tried = make(chan struct{}), now
+			go s.run(ctx, s.flight) // ends within fetchTimeout
+		}
+		switch left := staleWait - now.Sub(s.tried); {
+		case s.flight != nil && len(fit) == 0:
+			return nil, &fetching{s.flight, math.MaxInt64}, nil
+		case s.flight != nil && left > 0:
+			return nil, &fetching{s.flight, left}, nil
+		}
+	}
 	switch {
-	case !looked && s.flight != nil && (stale || len(fit) == 0):
-		return nil, &fetching{done: s.flight}, nil
-	case !looked && due && (stale || len(fit) == 0):
-		s.flight, s.tried = make(chan struct{}), now
-		return nil, &fetching{done: s.flight, ours: true}, nil
 	case len(fit) > 0:
 		return fit, nil, nil
 	case s.failed != nil:
@@ -88,20 +96,20 @@ func (s *keySet) look(kid, algorithm string, looked bool) (fit []jose.JSONWebKey
 	return nil, nil, Invalidf("the access token is signed with a key that the issuer does not have")
 }
 
-// fetching is a fetch that runs, or is to be run by who has it.
+// fetching is a fetch that runs, and how long it is worth waiting for.
 type fetching struct {
 	done chan struct{}
-	ours bool
+	most time.Duration
 }
 
-// await waits for a fetch, or runs it.
-func (s *keySet) await(ctx context.Context, f *fetching) error {
-	if f.ours {
-		s.run(ctx, f.done)
-		return nil
-	}
+// await waits for a fetch.
+func (f *fetching) await(ctx context.Context) error {
+	timer := time.NewTimer(f.most)
+	defer timer.Stop()
 	select {
 	case <-f.done:
+		return nil
+	case <-timer.C:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -113,7 +121,10 @@ func (s *keySet) run(ctx context.Context, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	keys, err := []jose.JSONWebKey(nil), errors.New("the fetch broke off")
-	defer func() { // also when the client of the options panics
+	defer func() {
+		if v := recover(); v != nil { // of the client of the options
+			err = fmt.Errorf("the fetch broke off: %v", v)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.failed = err; err == nil {

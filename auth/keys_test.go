@@ -24,6 +24,7 @@ type offline struct {
 	issuer
 	down atomic.Bool
 	slow atomic.Bool
+	hang atomic.Bool
 }
 
 func newOffline() *offline {
@@ -35,6 +36,10 @@ func newOffline() *offline {
 
 func (o *offline) RoundTrip(r *http.Request) (*http.Response, error) {
 	o.fetches.Add(1)
+	if o.hang.Load() {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	}
 	if o.slow.Load() {
 		time.Sleep(time.Second)
 	}
@@ -151,7 +156,6 @@ func TestKeysFetchedOnce(t *testing.T) {
 			wg.Go(func() {
 				mine, want := t.Context(), "good"
 				if i%2 == 1 {
-					time.Sleep(time.Millisecond) // so that it is not the one that fetches
 					mine, want = ctx, "unsure"
 				}
 				if got := judge(mine, v, token); got != want {
@@ -164,6 +168,51 @@ func TestKeysFetchedOnce(t *testing.T) {
 			t.Errorf("%d fetches", n)
 		}
 	})
+}
+
+// An issuer that hangs holds nobody up for long whose key is known, and nobody for longer than their own time; that its client
+// panics ends the fetch alone.
+//
+// Seen to fail: each look held every request up for ten seconds, and the one that fetched also past its own time.
+func TestKeysWhenIssuerHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffline()
+		v := o.verifier(t)
+		token := o.token(t, map[string]any{"exp": time.Now().Add(100 * time.Hour).Unix()})
+		if got := judge(t.Context(), v, token); got != "good" {
+			t.Fatal(got)
+		}
+		time.Sleep(2 * time.Hour)
+		o.hang.Store(true)
+		for i, most := range []time.Duration{time.Second, 0, 0} {
+			began := time.Now()
+			if got := judge(t.Context(), v, token); got != "good" || time.Since(began) != most {
+				t.Errorf("%d: %s after %s", i, got, time.Since(began))
+			}
+		}
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		began := time.Now()
+		if got := judge(ctx, o.verifier(t), token); got != "unsure" || time.Since(began) != time.Second/2 {
+			t.Errorf("without keys: %s after %s", got, time.Since(began))
+		}
+		o.hang.Store(false)
+		time.Sleep(time.Minute)
+		if got := judge(t.Context(), v, token); got != "good" {
+			t.Error(got)
+		}
+	})
+	o := newOffline()
+	panics, err := auth.NewJWT(auth.JWTOptions{Issuer: o.url, JWKSURL: o.url + "/keys", HTTPClient: &http.Client{
+		Transport: roundTrip(func(*http.Request) (*http.Response, error) { panic("of the client") }),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := judge(t.Context(), panics, o.token(t, nil)); got != "unsure" {
+		t.Error(got)
+	}
 }
 
 // The keys are found by the issuer's metadata, in three places and their order, and in no document of another issuer.
