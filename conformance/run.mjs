@@ -24,6 +24,7 @@ import { complete, readRequirements, readResults } from './results.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const suite = join(here, 'node_modules', '@modelcontextprotocol', 'conformance');
 const node = join(here, 'node_modules', 'node', 'bin', 'node');
+const env = { ...process.env, NODE_COMPILE_CACHE: join(here, 'node_modules', '.cache') }; // halves the start of a run
 
 export class UsageError extends Error {}
 
@@ -65,7 +66,7 @@ export function suiteArguments({ leg, url, command, revision, scenario }, hasSet
 // folders say which.
 export function runSuite(args, timeout = 0) {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout });
+    const child = spawn(node, [join(suite, 'dist', 'index.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout, env });
     let tail = '';
     const keep = (chunk) => {
       tail = (tail + chunk).slice(-4000);
