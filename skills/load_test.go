@@ -84,13 +84,13 @@ func TestLoad(t *testing.T) {
 
 // TestLoadFolderThatIsASkill takes the name of a folder without one from its front matter.
 func TestLoadFolderThatIsASkill(t *testing.T) {
-	set, err := skills.Load(fstest.MapFS{
+	_, err := skills.Load(fstest.MapFS{
 		"SKILL.md": {Data: manifest("git")}, "-x/SKILL.md": {Data: manifest("x")}, "a/inner/SKILL.md": {Data: manifest("inner")},
 	}, skills.Options{})
 	if err == nil || !strings.Contains(err.Error(), "the folder") {
 		t.Errorf("the folder -x, whose skill is x: %v", err)
 	}
-	set, err = skills.Load(fstest.MapFS{"SKILL.md": {Data: manifest("git")}, "a/inner/SKILL.md": {Data: manifest("inner")}}, skills.Options{})
+	set, err := skills.Load(fstest.MapFS{"SKILL.md": {Data: manifest("git")}, "a/inner/SKILL.md": {Data: manifest("inner")}}, skills.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

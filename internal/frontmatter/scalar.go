@@ -15,11 +15,10 @@ func cutKey(l line) (key, rest string, ok bool, err error) {
 	}
 	if text[0] == '"' || text[0] == '\'' {
 		f := flow{text: text, no: l.no}
-		key, err := f.quoted()
-		if err != nil || !colonAt(text, f.at) {
-			return "", "", false, nil // a value: its fault is told where it is read
+		if key, err := f.quoted(); err == nil && colonAt(text, f.at) {
+			return key, strings.TrimLeft(text[f.at+1:], " \t"), true, nil
 		}
-		return key, strings.TrimLeft(text[f.at+1:], " \t"), true, nil
+		return "", "", false, nil // a value: its fault is told where it is read
 	}
 	if text == "?" || strings.HasPrefix(text, "? ") || strings.HasPrefix(text, "?\t") {
 		return "", "", false, faultf(l.no, "names that begin with a question mark are not read")
