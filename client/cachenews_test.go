@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,7 +136,9 @@ func TestC078StormOfNews(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				mu.Lock()
 				seen = append(seen, tool.Name)
+				mu.Unlock()
 			}
 		})()
 		synctest.Wait()
@@ -154,6 +157,9 @@ func TestC078StormOfNews(t *testing.T) {
 		}
 		want := fmt.Sprintf("v%d", version)
 		time.Sleep(10 * time.Second)
+		mu.Lock()
+		seen := slices.Clone(seen)
+		mu.Unlock()
 		if len(seen) == 0 || seen[len(seen)-1] != want || p.asked("tools/list") > 2 {
 			t.Errorf("asked %d times, seen %q, want %s", p.asked("tools/list"), seen, want)
 		}

@@ -18,6 +18,7 @@
 //	uri.go          paths and URIs
 //	serve.go        Serve: resources and methods on a server
 //	page.go         lists in pages
+//	client.go       Client, Opened: the side that reads skills and checks them
 //
 // What is served was read when the Set was built, so a digest is always that of the bytes a client gets, and a URI can name
 // nothing but a file of the set. Digests protect against files that change, not against a server: it makes both.
