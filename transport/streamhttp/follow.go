@@ -167,12 +167,29 @@ func (r *replicas) giveUp(w http.ResponseWriter, f *follower, err error, written
 	}
 }
 
-// attach enters a follower, before its client can know of it. Who came before it for the same line ends.
+// attach enters a follower, before its client can know of it. Of those for the same line the one stays that the record has
+// taken last, here or elsewhere, or of a call the one that comes last.
 func (h *sharedSession) attach(f *follower) error {
-	h.yield(func(one *follower) bool { return one.name == f.name })
 	h.mu.Lock()
+	late := !f.call && h.version > f.version && h.stream == f.name && !h.holds.Load()
+	var before []*follower
+	for _, one := range h.followers {
+		switch {
+		case one.name != f.name:
+		case one.version > f.version:
+			late = true
+		default:
+			before = append(before, one)
+		}
+	}
 	h.followers = append(h.followers, f)
 	h.mu.Unlock()
+	for _, one := range before {
+		one.end()
+	}
+	if late {
+		f.end() // as soon as it is there
+	}
 	if h.s.hasEnded() { // and shut may have looked before
 		h.drop(f)
 		return transport.ErrClosed
@@ -283,12 +300,7 @@ const probes = 20 * time.Second
 func (f *follower) probe(ctx context.Context) {
 	ticker := time.NewTicker(probes)
 	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for { // at once too: somebody else may have gone on with it before this one could hear of that
 		runs, err := f.s.shared.r.ask(ctx, ownerOf(f.name), questionProbe, f.s.id(), f.names())
 		switch {
 		case ctx.Err() != nil:
@@ -298,6 +310,11 @@ func (f *follower) probe(ctx context.Context) {
 		case !runs: // what it has stored last has had the time of the question to come
 			f.end()
 			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
 		}
 	}
 }
@@ -321,8 +338,11 @@ var errUnchanged = errors.New("nothing to change")
 // one of another. Where none is open it waits in the log for the client.
 func (h *sharedSession) release(name string) error {
 	newest := h.newest()
-	if newest == "" {
+	switch newest {
+	case "":
 		return h.r.tell(h.r.ctx, wordLeft, h.s.id(), []byte(name))
+	case name: // another connection goes on with it
+		return nil
 	}
 	return h.amend(func(rec *state.Session) bool {
 		mine := rec.Owner == h.r.name && rec.Stream == name
@@ -335,7 +355,7 @@ func (h *sharedSession) release(name string) error {
 // which has none any more.
 func (h *sharedSession) takeOver(from, name string) error {
 	newest := h.newest()
-	if newest == "" {
+	if newest == "" || newest == name { // who goes on with the same one has said so itself
 		return nil
 	}
 	return h.amend(func(rec *state.Session) bool {
