@@ -158,7 +158,7 @@ func TestC078StormOfNews(t *testing.T) {
 		want := fmt.Sprintf("v%d", version)
 		time.Sleep(10 * time.Second)
 		mu.Lock()
-		seen := slices.Clone(seen)
+		seen = slices.Clone(seen)
 		mu.Unlock()
 		if len(seen) == 0 || seen[len(seen)-1] != want || p.asked("tools/list") > 2 {
 			t.Errorf("asked %d times, seen %q, want %s", p.asked("tools/list"), seen, want)
