@@ -55,6 +55,8 @@ type CallOptions struct {
 	ManualInput    bool
 	InputResponses mcp.InputResponses
 	RequestState   *string
+
+	task json.RawMessage // asks for a task, where the client does that; nil for no wish
 }
 
 // first returns the options a caller has given.
@@ -85,7 +87,7 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	out := &era.Outgoing{Method: method, Params: params, LogLevel: string(c.levelOf(o.LogLevel)), Meta: json.RawMessage(o.Meta)}
+	out := &era.Outgoing{Method: method, Params: params, LogLevel: string(c.levelOf(o.LogLevel)), Meta: json.RawMessage(o.Meta), Task: o.task}
 	if err := o.answers(out); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ import (
 // client has seen the tool in a list; an integer beyond ±(2^53-1) among them fails the call here. When the server refuses
 // the headers, the list is read again and the call repeated once.
 //
+// With Options.Tasks a call that goes on as a task is waited for, as [Client.AwaitTask] does; [Client.StartTool] does not wait.
+//
 // The result of a tool that was seen in a list is held to the tool's output schema; one that breaks it is an [*OutputError].
 // The result of a tool that failed is not: it holds the tool's own words.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOptions) (*mcp.CallToolResult, error) {
@@ -29,7 +31,7 @@ func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...Ca
 		return nil, fmt.Errorf("call tool %q: %w", name, err)
 	}
 	result := &mcp.CallToolResult{}
-	_, err = c.into(ctx, mcp.MethodCallTool, params, opts, result)
+	err = c.wholeTool(ctx, params, first(opts), result)
 	if err == nil && output != nil {
 		err = c.checkOutput(ctx, name, output, result, first(opts))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,9 @@ const closeGrace = time.Second
 
 func newClient(to target, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
+	if x := mcp.TasksExtension(); opts.Tasks && !slices.ContainsFunc(opts.Extensions, func(one mcp.Extension) bool { return one.Identifier == x.Identifier }) {
+		opts.Extensions = append(slices.Clone(opts.Extensions), x)
+	}
 	served, err := opts.served()
 	if err != nil {
 		return nil, err

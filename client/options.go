@@ -63,6 +63,10 @@ type Options struct {
 	// MaxInputRounds bounds how often a modern server may ask on behalf of one call. Zero means 10; negative means no bound.
 	MaxInputRounds int
 
+	// Tasks lets servers answer tool calls with tasks: it declares the extension of tasks, and makes use of the experimental
+	// tasks of 2025-11-25 where a server has them. See Client.CallTool, StartTool and AwaitTask.
+	Tasks bool
+
 	// Extensions are enabled ones; they are declared among the capabilities, and their methods exist on the connection.
 	Extensions []mcp.Extension
 

@@ -54,8 +54,8 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 		err = failure // the peer was closed; there is nobody to be told
 	}
 	abandoned := err != nil && callCtx.Err() != nil && w.unanswered() && w.failure() == nil
-	if abandoned {
-		p.giveUp(w.out.ID) // first, so that no late answer falls between
+	if abandoned || outcome != nil && outcome.ResultType != "" {
+		p.giveUp(w.out.ID) // first, so that no late answer falls between; of a task progress may come still
 	}
 	p.forgetPending(w)
 	if abandoned {
