@@ -12,7 +12,7 @@
 // # Variables
 //
 // The texts of command, args, env, envFile, cwd, url and headers may hold ${VAR}, ${VAR:-default} and ${env:VAR}
-// (with a default too), and ${input:id}. Values come from [Options.Lookup] and [Options.Input]; this package reads
+// (with a default too), and ${input:id}. Values come from [ReadOptions.Lookup] and [ReadOptions.Input]; this package reads
 // no environment. A default counts when the variable is unset or empty. A value is put in as it is and not expanded
 // again. $${ stands for a literal ${. A disabled entry is not expanded.
 //

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func readEntry(t *testing.T, entry string, opts Options) (Server, error) {
+func readEntry(t *testing.T, entry string, opts ReadOptions) (Server, error) {
 	t.Helper()
 	f, err := Read(strings.NewReader(`{"mcpServers":{"s":`+entry+`}}`), "f", opts)
 	if err != nil {
@@ -21,7 +21,7 @@ func readEntry(t *testing.T, entry string, opts Options) (Server, error) {
 func TestEveryField(t *testing.T) {
 	got, err := readEntry(t, `{"type":"stdio","command":"npx","args":["-y","s"],"env":{"A":"1","PORT":8080,"ON":true},
 		"envFile":".env","cwd":"/srv","timeout":30,"disabled":false,"disabledTools":["x"],"excludeTools":["y"],
-		"autoApprove":["z"],"alwaysAllow":["w"],"oauth":{"clientId":"c"},"icon":"i.png","description":"d","url":null,"later":{"k":1}}`, Options{})
+		"autoApprove":["z"],"alwaysAllow":["w"],"oauth":{"clientId":"c"},"icon":"i.png","description":"d","url":null,"later":{"k":1}}`, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTransport(t *testing.T) {
 		{`{"url":"unix:///run/mcp.sock"}`, HTTP},
 		{`{"url":"pipe:///mcp"}`, HTTP},
 	} {
-		got, err := readEntry(t, tc.entry, Options{})
+		got, err := readEntry(t, tc.entry, ReadOptions{})
 		if err != nil || got.Transport != tc.want {
 			t.Errorf("%s: got %q, %v; want %q", tc.entry, got.Transport, err, tc.want)
 		}
@@ -96,7 +96,7 @@ func TestWrongEntries(t *testing.T) {
 		{`{"command":"x","timeout":[]}`, "f:1:45: mcpServers.s.timeout: this must be a duration such as \"30s\", not a list"},
 		{`{"command":"x","disabled":"yes"}`, "f:1:46: mcpServers.s.disabled: this must be true or false, not text in quotes"},
 	} {
-		_, err := readEntry(t, tc.entry, Options{})
+		_, err := readEntry(t, tc.entry, ReadOptions{})
 		if err == nil || err.Error() != tc.want {
 			t.Errorf("%s: got\n%v\nwant\n%s", tc.entry, err, tc.want)
 		}
@@ -108,7 +108,7 @@ func TestWrongEntries(t *testing.T) {
 
 func TestServerNames(t *testing.T) {
 	for _, name := range []string{``, `a\u0007`, strings.Repeat("n", 129)} {
-		_, err := Read(strings.NewReader(`{"mcpServers":{"`+name+`":{"command":"x"}}}`), "f", Options{})
+		_, err := Read(strings.NewReader(`{"mcpServers":{"`+name+`":{"command":"x"}}}`), "f", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), "a server's name needs 1 to 128 bytes") {
 			t.Errorf("name %q: %v", name, err)
 		}
@@ -120,7 +120,7 @@ func TestTimeoutUnits(t *testing.T) {
 		`60`: time.Minute, `999`: 999 * time.Second, `1000`: time.Second, `30000`: 30 * time.Second,
 		`0.5`: 500 * time.Millisecond, `"1m30s"`: 90 * time.Second, `null`: 0,
 	} {
-		got, err := readEntry(t, `{"command":"x","timeout":`+text+`}`, Options{})
+		got, err := readEntry(t, `{"command":"x","timeout":`+text+`}`, ReadOptions{})
 		if err != nil || got.Timeout != want {
 			t.Errorf("%s: got %v, %v; want %v", text, got.Timeout, err, want)
 		}
@@ -128,7 +128,7 @@ func TestTimeoutUnits(t *testing.T) {
 }
 
 func TestServerHidesItsValues(t *testing.T) {
-	s, err := readEntry(t, `{"command":"x","args":["secret"],"env":{"K":"secret"}}`, Options{})
+	s, err := readEntry(t, `{"command":"x","args":["secret"],"env":{"K":"secret"}}`, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func ExampleRead() {
 	env := map[string]string{"HOME": "/home/ada", "TOKEN": "secret"}
 	lookup := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
 
-	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.Options{Lookup: lookup})
+	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.ReadOptions{Lookup: lookup})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,7 +43,7 @@ func ExampleRead_errors() {
   }
 }`
 	lookup := func(string) (string, bool) { return "", false }
-	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.Options{Lookup: lookup})
+	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.ReadOptions{Lookup: lookup})
 	fmt.Println(f.Names, f.Servers)
 	fmt.Println(err)
 	// Output:

@@ -12,7 +12,7 @@ const (
 
 // expander puts variables into the texts of one file.
 type expander struct {
-	opts Options
+	opts ReadOptions
 	left int // bytes that may still be made
 }
 

@@ -16,7 +16,7 @@ func TestExpand(t *testing.T) {
 		{"$${A} ${A}", "${A} 1"}, {"$$${A}", "$${A}"},
 		{"open ${A", "open ${A"},
 	} {
-		x := &expander{opts: Options{Lookup: lookupIn(env)}, left: maxExpandedAll}
+		x := &expander{opts: ReadOptions{Lookup: lookupIn(env)}, left: maxExpandedAll}
 		got, fault := x.expand(tc.in)
 		if got != tc.want || fault != "" {
 			t.Errorf("%s: got %q, %q; want %q", tc.in, got, fault, tc.want)
@@ -32,7 +32,7 @@ func TestExpandFaults(t *testing.T) {
 		{"${}", unknown}, {"${1A}", unknown}, {"${A?secret}", unknown}, {"${command:secret}", unknown}, {"${" + strings.Repeat("N", 200) + "}", unknown},
 		{"${input:in put}", "the input ... has no value, since nobody is asked for inputs here; write ${env:VAR} instead"},
 	} {
-		x := &expander{opts: Options{Lookup: lookupIn(nil)}, left: maxExpandedAll}
+		x := &expander{opts: ReadOptions{Lookup: lookupIn(nil)}, left: maxExpandedAll}
 		if got, fault := x.expand(tc.in); fault != tc.want || got != "" {
 			t.Errorf("%s: got %q, %q; want %q", tc.in, got, fault, tc.want)
 		}
@@ -41,12 +41,12 @@ func TestExpandFaults(t *testing.T) {
 
 func TestExpansionIsBounded(t *testing.T) {
 	env := map[string]string{"BIG": strings.Repeat("x", 100<<10)}
-	_, err := readEntry(t, `{"command":"${BIG}${BIG}"}`, Options{Lookup: lookupIn(env)})
+	_, err := readEntry(t, `{"command":"${BIG}${BIG}"}`, ReadOptions{Lookup: lookupIn(env)})
 	if err == nil || !strings.Contains(err.Error(), "longer than 131072 bytes") {
 		t.Errorf("one text: %v", err)
 	}
 	args := strings.Repeat(`"${BIG}",`, 100)
-	_, err = readEntry(t, `{"command":"x","args":[`+args+`]}`, Options{Lookup: lookupIn(env)})
+	_, err = readEntry(t, `{"command":"x","args":[`+args+`]}`, ReadOptions{Lookup: lookupIn(env)})
 	if err == nil || !strings.Contains(err.Error(), "the texts of this file are longer than") || len(err.Error()) > 10_000 {
 		t.Errorf("all texts: %v", err)
 	}
@@ -54,7 +54,7 @@ func TestExpansionIsBounded(t *testing.T) {
 
 // Every field that may hold variables does, and the others do not.
 func TestWhatIsExpanded(t *testing.T) {
-	opts := Options{Lookup: lookupIn(map[string]string{"V": "v", "URL": "http://h/sse"})}
+	opts := ReadOptions{Lookup: lookupIn(map[string]string{"V": "v", "URL": "http://h/sse"})}
 	s, err := readEntry(t, `{"command":"${V}","args":["${V}"],"env":{"${V}":"${V}"},"envFile":"${V}","cwd":"${V}","description":"${V}","disabledTools":["${V}"]}`, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestWhatIsExpanded(t *testing.T) {
 	if err != nil || !s.Disabled || s.URL != "${NONE}" {
 		t.Errorf("disabled: %q, %v", s.URL, err)
 	}
-	s, err = readEntry(t, `{"url":"${NONE}"}`, Options{})
+	s, err = readEntry(t, `{"url":"${NONE}"}`, ReadOptions{})
 	if err != nil || s.URL != "${NONE}" {
 		t.Errorf("without a lookup: %q, %v", s.URL, err)
 	}

@@ -11,7 +11,7 @@ type entryReader struct {
 	failed   bool   // the entry at work has a mistake
 }
 
-func newEntryReader(opts Options, problems *ConfigErrors) *entryReader {
+func newEntryReader(opts ReadOptions, problems *ConfigErrors) *entryReader {
 	return &entryReader{expand: expander{opts: opts, left: maxExpandedAll}, problems: problems}
 }
 

@@ -12,8 +12,8 @@ import (
 // DefaultMaxBytes bounds the size of a configuration file.
 const DefaultMaxBytes = 1 << 20
 
-// Options says how a file is read. The zero value is ready to use.
-type Options struct {
+// ReadOptions says how a file is read. The zero value is ready to use.
+type ReadOptions struct {
 	// Lookup gives the value of a variable, os.LookupEnv for example. Nil means that texts stay as they are written,
 	// which suits a program that shows or rewrites files.
 	Lookup func(name string) (value string, ok bool)
@@ -72,7 +72,7 @@ func (f *File) Server(name string) (*Server, bool) {
 }
 
 // ReadFile reads the configuration file at path. See [Read].
-func ReadFile(path string, opts Options) (*File, error) {
+func ReadFile(path string, opts ReadOptions) (*File, error) {
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the configuration: %w", err)
@@ -86,7 +86,7 @@ func ReadFile(path string, opts Options) (*File, error) {
 // A file that cannot be understood as a whole (syntax, a key that stands twice, size) gives a nil File. Otherwise the
 // File holds the good entries, and the error, when there is one, lists what is wrong with the others: the caller
 // chooses whether to go on. Either way the error is a [*ConfigErrors], unless reading itself failed.
-func Read(r io.Reader, name string, opts Options) (*File, error) {
+func Read(r io.Reader, name string, opts ReadOptions) (*File, error) {
 	source, err := readAll(r, name, opts.MaxBytes)
 	if err != nil {
 		return nil, err
@@ -127,14 +127,14 @@ func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if limit > 0 && int64(len(source)) > limit {
-		text := fmt.Sprintf("the file is larger than %d bytes; split it, or raise Options.MaxBytes", limit)
+		text := fmt.Sprintf("the file is larger than %d bytes; split it, or raise ReadOptions.MaxBytes", limit)
 		return nil, &ConfigErrors{List: []*ConfigError{{File: name, Text: text}}}
 	}
 	return source, nil
 }
 
 // find decides on the shape and gives the entries.
-func (f *File) find(opts Options, problems *ConfigErrors) []*Value {
+func (f *File) find(opts ReadOptions, problems *ConfigErrors) []*Value {
 	known, vscode := f.Root.Member("mcpServers"), f.Root.Member("servers")
 	switch {
 	case known != nil && vscode != nil && vscode.kind == Object && !looksLikeServer(vscode):

@@ -30,7 +30,7 @@ func TestShapes(t *testing.T) {
 		{"byte order mark", "\ufeff" + `{"mcpServers":{"a":{"command":"x"}}}`, ShapeMCPServers, "a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := Read(strings.NewReader(tc.in), "f", Options{Sections: []string{"mine"}})
+			f, err := Read(strings.NewReader(tc.in), "f", ReadOptions{Sections: []string{"mine"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestWholeFileRefused(t *testing.T) {
 		{"duplicate by escape", `{"é":1,"\u00e9":2}`, "f:1:8: \"é\": this key stands twice in the same object; keep one"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := Read(strings.NewReader(tc.in), "f", Options{})
+			f, err := Read(strings.NewReader(tc.in), "f", ReadOptions{})
 			if f != nil || err == nil || err.Error() != tc.want {
 				t.Errorf("got %v and\n%v\nwant\n%s", f, err, tc.want)
 			}
@@ -84,7 +84,7 @@ func TestPartlyWrong(t *testing.T) {
 			"f:1:25: inputs[0]: an input needs an id; add one\nf:1:49: inputs[1]: an input must be an object, not a number"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := Read(strings.NewReader(tc.in), "f", Options{})
+			f, err := Read(strings.NewReader(tc.in), "f", ReadOptions{})
 			if f == nil || err == nil || err.Error() != tc.want {
 				t.Errorf("got %v and\n%v\nwant\n%s", f, err, tc.want)
 			}
@@ -96,7 +96,7 @@ func TestInputs(t *testing.T) {
 	const in = `{"servers":{"a":{"command":"x","env":{"K":"${input:my-key}"}}},
 		"inputs":[{"id":"my-key","type":"promptString","description":"Key","password":true,"x":1},
 			{"id":"env","type":"pickString","options":["a","b",{"label":"c"}],"default":"a"}]}`
-	f, err := Read(strings.NewReader(in), "f", Options{})
+	f, err := Read(strings.NewReader(in), "f", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +108,12 @@ func TestInputs(t *testing.T) {
 		t.Errorf("second input: %+v", second)
 	}
 
-	_, err = Read(strings.NewReader(in), "f", Options{Lookup: lookupIn(nil)})
+	_, err = Read(strings.NewReader(in), "f", ReadOptions{Lookup: lookupIn(nil)})
 	want := `f:1:43: servers.a.env.K: server "a": the input my-key has no value, since nobody is asked for inputs here; write ${env:VAR} instead`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	f, err = Read(strings.NewReader(in), "f", Options{Lookup: lookupIn(nil), Input: lookupIn(map[string]string{"my-key": "v"})})
+	f, err = Read(strings.NewReader(in), "f", ReadOptions{Lookup: lookupIn(nil), Input: lookupIn(map[string]string{"my-key": "v"})})
 	if err != nil || f.Servers[0].Env["K"] != "v" {
 		t.Errorf("with an answer: %v, %v", f.Servers, err)
 	}
@@ -121,18 +121,18 @@ func TestInputs(t *testing.T) {
 
 func TestSizeLimit(t *testing.T) {
 	in := `{"mcpServers":{}}`
-	if _, err := Read(strings.NewReader(in), "f", Options{MaxBytes: int64(len(in))}); err != nil {
+	if _, err := Read(strings.NewReader(in), "f", ReadOptions{MaxBytes: int64(len(in))}); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	_, err := Read(strings.NewReader(in+" "), "f", Options{MaxBytes: int64(len(in))})
-	if want := "f: the file is larger than 17 bytes; split it, or raise Options.MaxBytes"; err == nil || err.Error() != want {
+	_, err := Read(strings.NewReader(in+" "), "f", ReadOptions{MaxBytes: int64(len(in))})
+	if want := "f: the file is larger than 17 bytes; split it, or raise ReadOptions.MaxBytes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	big := in + strings.Repeat(" ", DefaultMaxBytes)
-	if _, err := Read(strings.NewReader(big), "f", Options{}); err == nil {
+	if _, err := Read(strings.NewReader(big), "f", ReadOptions{}); err == nil {
 		t.Error("the default limit does not hold")
 	}
-	if _, err := Read(strings.NewReader(big), "f", Options{MaxBytes: -1}); err != nil {
+	if _, err := Read(strings.NewReader(big), "f", ReadOptions{MaxBytes: -1}); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestErrorsAreCapped(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&b, "%q:{},", fmt.Sprint("s", i))
 	}
-	_, err := Read(strings.NewReader(`{"mcpServers":{`+b.String()+`}}`), "f", Options{})
+	_, err := Read(strings.NewReader(`{"mcpServers":{`+b.String()+`}}`), "f", ReadOptions{})
 	all, ok := errors.AsType[*ConfigErrors](err)
 	if !ok || len(all.List) != 20 || all.More != 10 || !strings.HasSuffix(err.Error(), "\nand 10 more") {
 		t.Errorf("got %v", err)
@@ -170,13 +170,13 @@ func TestJoin(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	if _, err := ReadFile(path, Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(path, ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{"a":{"command":"x"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := ReadFile(path, Options{})
+	f, err := ReadFile(path, ReadOptions{})
 	if err != nil || f.Name != path {
 		t.Fatalf("%v, %v", f, err)
 	}
@@ -186,7 +186,7 @@ func TestReadFile(t *testing.T) {
 	if _, ok := f.Server("b"); ok {
 		t.Error("Server(b) is there")
 	}
-	if _, err := ReadFile(t.TempDir(), Options{}); err == nil {
+	if _, err := ReadFile(t.TempDir(), ReadOptions{}); err == nil {
 		t.Error("a folder was read")
 	}
 }

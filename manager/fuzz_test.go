@@ -21,7 +21,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		file, err := Read(bytes.NewReader(in), "f", Options{Lookup: func(name string) (string, bool) { return name, len(name)%2 == 0 }})
+		file, err := Read(bytes.NewReader(in), "f", ReadOptions{Lookup: func(name string) (string, bool) { return name, len(name)%2 == 0 }})
 		if file == nil && err == nil {
 			t.Fatal("neither a file nor an error")
 		}

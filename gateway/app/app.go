@@ -134,7 +134,7 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	}
 	g.set.Settled(ctx)
 	for _, s := range g.set.Snapshots() {
-		if s.State == upstream.Failed {
+		if !s.State.Usable() {
 			g.set.Close()
 			return nil, &UnreachableError{s.Name, s.Reason}
 		}

@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
 )
 
 // handler serves the endpoint and /healthz.
@@ -24,8 +24,8 @@ const healthPath = "/healthz"
 // tell more than a stranger should know.
 func (g *gateway) health(w http.ResponseWriter, _ *http.Request) {
 	type entry struct {
-		Name  string         `json:"name"`
-		State upstream.State `json:"state"`
+		Name  string        `json:"name"`
+		State manager.State `json:"state"`
 	}
 	answer := struct {
 		Status  string  `json:"status"`

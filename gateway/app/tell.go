@@ -36,17 +36,17 @@ func (t *teller) entry(s manager.Server) {
 	case s.Transport == manager.Stdio:
 		t.line("  %s: starting %s", s.Name, s.Command)
 	default:
-		t.line("  %s: connecting to %s", s.Name, upstream.PublicURL(s.URL))
+		t.line("  %s: connecting to %s", s.Name, manager.PublicURL(s.URL))
 	}
 }
 
 // state says what has become of a server. A failure that repeats with the same reason is told once.
 func (t *teller) state(s upstream.Status) {
 	switch s.State {
-	case upstream.Ready:
+	case manager.Ready:
 		t.same(s.Name, "")
 		t.line("  %s: ready, %s (revision %s, %s)", s.Name, countWords(s.Counts), s.Version, s.Took.Round(10*time.Millisecond))
-	case upstream.Failed:
+	case manager.Failed, manager.NeedsAuthorization:
 		if t.same(s.Name, s.Reason) {
 			return
 		}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
 )
 
 // twoServers is a view in which the addresses of b are shown rewritten.
 func twoServers(t testing.TB) *view {
 	lists := &upstream.Lists{ServesResources: true, Resources: []upstream.Item{{Key: "u:x", Raw: json.RawMessage(`{"uri":"u:x"}`)}}}
 	v, err := build(route.Naming{}, []upstream.Snapshot{
-		{Status: upstream.Status{Name: "a"}, Lists: lists}, {Status: upstream.Status{Name: "b"}, Lists: lists},
+		{Status: upstream.Status{Status: manager.Status{Name: "a"}}, Lists: lists}, {Status: upstream.Status{Status: manager.Status{Name: "b"}}, Lists: lists},
 	})
 	if err != nil {
 		t.Fatal(err)

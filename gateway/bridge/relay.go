@@ -7,6 +7,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
@@ -78,7 +79,7 @@ func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to d
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var down *upstream.DownError
+	var down *manager.DownError
 	switch {
 	case fault != nil && fault.Code == mcp.CodeInvalidParams: // an argument that cannot be sent to this server
 		return mcp.InvalidParams("%s", fault.Message)

@@ -50,13 +50,13 @@ func Default() *Config {
 
 // Options says how a file is read. The zero value is ready to use.
 type Options struct {
-	// Lookup and Input give the values of variables and inputs, as in [manager.Options].
+	// Lookup and Input give the values of variables and inputs, as in [manager.ReadOptions].
 	Lookup func(name string) (value string, ok bool)
 	Input  func(id string) (value string, ok bool)
 }
 
-func (o Options) reader() manager.Options {
-	return manager.Options{Lookup: o.Lookup, Input: o.Input, Sections: []string{sectionKey}}
+func (o Options) reader() manager.ReadOptions {
+	return manager.ReadOptions{Lookup: o.Lookup, Input: o.Input, Sections: []string{sectionKey}}
 }
 
 // ReadFile reads the configuration file at path. See [Read].

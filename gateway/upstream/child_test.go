@@ -100,17 +100,17 @@ func TestChildrenSideBySide(t *testing.T) {
 		t.Errorf("starting took %s", took)
 	}
 	want := []struct {
-		state  State
+		state  manager.State
 		reason string
 	}{
-		{Ready, ""},
-		{Failed, "(exit code 3); its last words: boom"},
-		{Failed, `the program "no-such-program-anywhere" was not found in PATH`},
-		{Failed, "only http:// and https:// are supported"},
-		{Failed, "not connected within 3s"},
+		{manager.Ready, ""},
+		{manager.Failed, "(exit code 3); its last words: boom"},
+		{manager.Failed, `the program "no-such-program-anywhere" was not found in PATH`},
+		{manager.Failed, "only http:// and https:// are supported"},
+		{manager.Failed, "not connected within 3s"},
 	}
 	for i, snap := range set.Snapshots() { // one that failed may be on its next try
-		if (snap.State == Ready) != (want[i].state == Ready) || !strings.Contains(snap.Reason, want[i].reason) {
+		if (snap.State == manager.Ready) != (want[i].state == manager.Ready) || !strings.Contains(snap.Reason, want[i].reason) {
 			t.Errorf("%s: %s %q, want %s %q", snap.Name, snap.State, snap.Reason, want[i].state, want[i].reason)
 		}
 	}
@@ -194,7 +194,7 @@ func TestBadEnvFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{file: file + ":2: not of the form NAME=value", file + ".gone": "no such file"} {
-		if _, err := Command(manager.Server{Command: "x", EnvFile: path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := manager.Command(manager.Server{Command: "x", EnvFile: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
@@ -74,7 +75,7 @@ func TestHTTPSessionForgotten(t *testing.T) {
 	defer ts.Close()
 	set := connect(t, 10*time.Second, manager.Server{Name: "web", Transport: manager.HTTP, URL: ts.URL})
 	defer set.Close()
-	time.Sleep(policy.First + 50*time.Millisecond) // a session that is forgotten at once is a failure, and waits its turn
+	time.Sleep(client.Restart{}.WithDefaults().First + 50*time.Millisecond) // a session that is forgotten at once is a failure, and waits its turn
 	forgotten.Store(current.Load())
 	if text, err := say(t, set, "web", "hello"); err != nil || text != "hi" {
 		t.Errorf("got %q, %v; %+v", text, err, set.Snapshots())
@@ -116,7 +117,7 @@ func TestHTTPFailures(t *testing.T) {
 		"within 2s", "HTTP status 401", "", "500", "connection refused", "dial unix",
 	} {
 		snap := set.Snapshots()[i]
-		if snap.State == Ready || snap.Reason == "" || !strings.Contains(snap.Reason, want) || strings.Contains(snap.Reason, "hush") {
+		if snap.State == manager.Ready || snap.Reason == "" || !strings.Contains(snap.Reason, want) || strings.Contains(snap.Reason, "hush") {
 			t.Errorf("%s: %s %q, want %q in it", snap.Name, snap.State, snap.Reason, want)
 		}
 		t.Logf("%s: %s", snap.Name, snap.Reason)

@@ -8,20 +8,20 @@ import (
 	"slices"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // Kinds is a set of lists.
-type Kinds uint8
+type Kinds = manager.Kinds
 
 // The lists of a server.
 const (
-	Tools Kinds = 1 << iota
-	Prompts
-	Resources
-	Templates
-
-	AllKinds = Tools | Prompts | Resources | Templates
+	Tools     = manager.Tools
+	Prompts   = manager.Prompts
+	Resources = manager.Resources
+	Templates = manager.Templates
+	AllKinds  = manager.AllKinds
 )
 
 // Item is one entry of a list, as the server wrote it.

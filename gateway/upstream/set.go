@@ -63,16 +63,12 @@ type Set struct {
 	order  []*upstream
 	byName map[string]*upstream
 
-	once   sync.Once
-	cancel context.CancelFunc
-	ctx    context.Context // of the connections: ends with Close
-	loops  sync.WaitGroup
+	once sync.Once
 }
 
 // New makes a Set. Disabled servers take no part. Nothing is connected before Start.
 func New(servers []manager.Server, opts Options) *Set {
 	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, entry := range servers {
 		if entry.Disabled {
 			continue
@@ -88,7 +84,7 @@ func New(servers []manager.Server, opts Options) *Set {
 func (s *Set) Start() {
 	s.once.Do(func() {
 		for _, u := range s.order {
-			s.loops.Go(func() { u.run(s.ctx) }) // ends with Close, which waits
+			u.keeper.Start()
 		}
 	})
 }
@@ -97,7 +93,7 @@ func (s *Set) Start() {
 func (s *Set) Settled(ctx context.Context) {
 	for _, u := range s.order {
 		select {
-		case <-u.tried:
+		case <-u.keeper.Tried():
 		case <-ctx.Done():
 			return
 		}
@@ -106,8 +102,11 @@ func (s *Set) Settled(ctx context.Context) {
 
 // Close ends every connection and every child process, and returns when all have ended.
 func (s *Set) Close() {
-	s.cancel()
-	s.loops.Wait()
+	var closing sync.WaitGroup
+	for _, u := range s.order {
+		closing.Go(u.keeper.Close)
+	}
+	closing.Wait()
 }
 
 // Snapshot is one server at one moment.
@@ -125,49 +124,36 @@ func (s *Set) Snapshots() []Snapshot {
 	return out
 }
 
-// DownError says that a server cannot be reached at the moment.
-type DownError struct {
-	Server string
-	Reason string
-}
-
-func (e *DownError) Error() string {
-	return fmt.Sprintf("server %q cannot be reached at the moment: %s; it is tried again by itself", e.Server, e.Reason)
-}
-
 // Reason says why a call of a server failed, in words that are fit for a client.
 func (s *Set) Reason(name string, err error) string {
 	if u := s.byName[name]; u != nil {
-		return u.reason(err)
+		return u.keeper.Reason(err)
 	}
 	return err.Error()
 }
 
-// ErrUnknownServer is the answer to a call of a server that is not configured.
-var ErrUnknownServer = errors.New("no such server")
-
 // Call sends a request to a server. While the server has not been tried yet, it waits for that; a server that is down fails
-// at once, with *DownError. When the server has forgotten its session, and so has not taken the call, the connection is
+// at once, with *manager.DownError. When the server has forgotten its session, and so has not taken the call, the connection is
 // made anew and the call repeated once.
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
 	u := s.byName[name]
 	if u == nil {
-		return nil, fmt.Errorf("%w: %q", ErrUnknownServer, name)
+		return nil, fmt.Errorf("%w: %q", manager.ErrUnknownServer, name)
 	}
 	select {
-	case <-u.tried:
+	case <-u.keeper.Tried():
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	conn, err := u.connection()
+	conn, err := u.keeper.Conn()
 	if err != nil {
 		return nil, err
 	}
 	answer, err := conn.Call(ctx, call)
-	if err == nil || !u.doubt(conn, err) || !notTaken(err) {
+	if err == nil || !u.keeper.Doubt(conn, err) || !manager.NotTaken(err) {
 		return answer, err
 	}
-	next, again := u.replaced(ctx, conn)
+	next, again := u.keeper.Next(ctx, conn)
 	if again != nil {
 		return nil, errors.Join(again, err)
 	}

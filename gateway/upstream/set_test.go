@@ -42,16 +42,16 @@ func TestRetriesUntilItWorks(t *testing.T) {
 		s := &script{conns: []*fake{nil, nil, nil, newFake(tools("x"))}}
 		set, changes := begin(t, s, Options{})
 		snap := set.Snapshots()
-		if len(snap) != 1 || snap[0].State != Failed || snap[0].Reason != "nobody at home" || snap[0].Retry <= 0 {
+		if len(snap) != 1 || snap[0].State != manager.Failed || snap[0].Reason != "nobody at home" || snap[0].Retry <= 0 {
 			t.Fatalf("after the first try: %+v", snap)
 		}
-		var down *DownError
+		var down *manager.DownError
 		if _, err := set.Call(t.Context(), "a", Call{Method: "tools/call"}); !errors.As(err, &down) || down.Server != "a" || down.Reason != "nobody at home" {
 			t.Errorf("a call of a server that is down: %v", err)
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if snap := set.Snapshots()[0]; snap.State != Ready || !slices.Equal(names(set), []string{"x"}) {
+		if snap := set.Snapshots()[0]; snap.State != manager.Ready || !slices.Equal(names(set), []string{"x"}) {
 			t.Errorf("after 10 s: %+v", snap)
 		}
 		if s.count() != 4 || changes.Load() != 1 {
@@ -61,16 +61,6 @@ func TestRetriesUntilItWorks(t *testing.T) {
 }
 
 func TestPausesGrowToAMinute(t *testing.T) {
-	for failures := range 70 {
-		d := pause(failures)
-		full := policy.Longest
-		if failures < 7 {
-			full = min(policy.Longest, policy.First<<failures)
-		}
-		if d < full/2 || d > full {
-			t.Errorf("pause(%d) = %s, want %s to %s", failures, d, full/2, full)
-		}
-	}
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{conns: []*fake{nil}}
 		begin(t, s, Options{})
@@ -91,7 +81,7 @@ func TestReconnectsAndKeepsItsLists(t *testing.T) {
 		first.die("it fell over")
 		synctest.Wait()
 		snap := set.Snapshots()[0]
-		if snap.State != Failed || snap.Reason != "it fell over" || !slices.Equal(names(set), []string{"x"}) {
+		if snap.State != manager.Failed || snap.Reason != "it fell over" || !slices.Equal(names(set), []string{"x"}) {
 			t.Errorf("at the loss: %+v", snap)
 		}
 		if !first.closed {
@@ -99,7 +89,7 @@ func TestReconnectsAndKeepsItsLists(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if set.Snapshots()[0].State != Ready || changes.Load() != 1 {
+		if set.Snapshots()[0].State != manager.Ready || changes.Load() != 1 {
 			t.Errorf("a second later: %+v, %d changes", set.Snapshots()[0], changes.Load())
 		}
 	})
@@ -219,11 +209,11 @@ func TestCloseBeforeTheFirstTry(t *testing.T) {
 		}})
 		set.Start()
 		set.Close()
-		var down *DownError
+		var down *manager.DownError
 		if _, err := set.Call(t.Context(), "a", Call{}); !errors.As(err, &down) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := set.Call(t.Context(), "b", Call{}); !errors.Is(err, ErrUnknownServer) {
+		if _, err := set.Call(t.Context(), "b", Call{}); !errors.Is(err, manager.ErrUnknownServer) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -62,7 +62,7 @@ func TestSSE(t *testing.T) {
 			}
 			end()
 			limit := time.Now().Add(10 * time.Second)
-			for streams.Load() < 2 || set.Snapshots()[0].State != Ready {
+			for streams.Load() < 2 || set.Snapshots()[0].State != manager.Ready {
 				if time.Now().After(limit) {
 					t.Fatalf("it is not connected again: %+v", set.Snapshots())
 				}
@@ -85,7 +85,7 @@ func TestSSEFailures(t *testing.T) {
 	set := connect(t, 2*time.Second, sse("auth", url+"?key=hush-hush"), sse("missing", missing.URL+"/sse"), sse("refused", "http://127.0.0.1:1/sse"))
 	for i, want := range []string{"HTTP status 401", "HTTP status 404", "connection refused"} {
 		snap := set.Snapshots()[i]
-		if snap.State == Ready || !strings.Contains(snap.Reason, want) || strings.Contains(snap.Reason, "hush") {
+		if snap.State == manager.Ready || !strings.Contains(snap.Reason, want) || strings.Contains(snap.Reason, "hush") {
 			t.Errorf("%s: %s %q, want %q in it", snap.Name, snap.State, snap.Reason, want)
 		}
 	}

@@ -59,7 +59,7 @@ var tree = []row{
 	{"auth", []string{"jsonrpc", "mcp", "transport", "server"}},
 	{"auth/oauth", []string{"jsonrpc", "mcp", "transport", "client", "auth"}},
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
-	{"manager", []string{"jsonrpc", "mcp", "transport", "client", "auth/..."}},
+	{"manager", []string{"jsonrpc", "mcp", "transport/...", "client", "auth/..."}},
 	{"llm/portable", []string{"jsonrpc"}},
 	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "client", "manager", "llm/portable"}},
 	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable"}}, // the shapes of one API each

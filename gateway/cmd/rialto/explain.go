@@ -14,7 +14,6 @@ import (
 	"syscall"
 
 	"github.com/rialto-mcp/rialto/client"
-	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
@@ -23,7 +22,7 @@ import (
 
 // explain turns what went wrong in a step into a failure: each cause has its own words.
 func explain(step string, s manager.Server, err error) error {
-	f := &failure{exit: exitUnreachable, step: step, kind: "failed", seen: upstream.Reason(s, err)}
+	f := &failure{exit: exitUnreachable, step: step, kind: "failed", seen: manager.Reason(s, err)}
 	for _, look := range []func(*failure, manager.Server, error) bool{ofAnswer, ofAuth, ofProcess, ofNetwork, ofHTTP, ofProtocol} {
 		if look(f, s, err) {
 			break
@@ -142,7 +141,7 @@ func firstOf(body []byte) string {
 }
 
 func ofProtocol(f *failure, _ manager.Server, err error) bool {
-	var unsupported *upstream.UnsupportedError
+	var unsupported *manager.UnsupportedError
 	switch {
 	case errors.Is(err, mcp.CodeInvalidResult), strings.Contains(f.seen, "answered with"):
 		f.kind, f.next = "no-mcp", "check that the target is an MCP server"

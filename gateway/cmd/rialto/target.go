@@ -31,7 +31,7 @@ func (t *targeted) open(ctx context.Context, e *environment) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := upstream.Dial(ctx, s, client.Options{
+	c, err := manager.Dial(ctx, s, client.Options{
 		Info: mcp.Implementation{Name: "rialto", Version: programVersion()}, Mode: modes[t.Era],
 		ConnectTimeout: t.Timeout, CallTimeout: t.Timeout, ListTimeout: t.Timeout,
 	})
@@ -90,7 +90,7 @@ func (t *targeted) find(e *environment) (manager.Server, error) {
 	case t.Target == "":
 		return manager.Server{}, usage("a target is missing: a URL, the name of a server in the configuration file, or a command behind --")
 	case strings.Contains(t.Target, "://"):
-		return manager.Server{Name: upstream.PublicURL(t.Target), Transport: manager.HTTP, URL: t.Target}, nil
+		return manager.Server{Name: manager.PublicURL(t.Target), Transport: manager.HTTP, URL: t.Target}, nil
 	}
 	return t.named(e)
 }

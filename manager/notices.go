@@ -1,4 +1,4 @@
-package upstream
+package manager
 
 import (
 	"sync"
@@ -12,8 +12,22 @@ const (
 	longestGap = time.Minute
 )
 
-// notices gathers what a server says has changed, while at most one refresh runs.
-type notices struct {
+// Kinds is a set of lists.
+type Kinds uint8
+
+// The lists of a server.
+const (
+	Tools Kinds = 1 << iota
+	Prompts
+	Resources
+	Templates
+
+	AllKinds = Tools | Prompts | Resources | Templates
+)
+
+// Notices gathers what a server says has changed, while at most one refresh runs. The pause between refreshes grows while
+// they find nothing new. Its methods may be called concurrently.
+type Notices struct {
 	wake chan struct{} // of one place
 
 	mu      sync.Mutex
@@ -24,19 +38,20 @@ type notices struct {
 	last    time.Time // the end of the last refresh
 }
 
-func newNotices() *notices {
-	return &notices{wake: make(chan struct{}, 1), gap: firstGap}
+// NewNotices makes one that has heard of nothing.
+func NewNotices() *Notices {
+	return &Notices{wake: make(chan struct{}, 1), gap: firstGap}
 }
 
-// add notes a change.
-func (n *notices) add(k Kinds) {
+// Add notes a change.
+func (n *Notices) Add(k Kinds) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pending |= k
 	n.arm()
 }
 
-func (n *notices) arm() {
+func (n *Notices) arm() {
 	if n.armed || n.busy || n.pending == 0 {
 		return
 	}
@@ -58,11 +73,11 @@ func (n *notices) arm() {
 	time.AfterFunc(n.gap-since, ring) // ends by itself, within longestGap
 }
 
-// due answers when a refresh is in order. Then take and took must be called.
-func (n *notices) due() <-chan struct{} { return n.wake }
+// Due answers when a refresh is in order. Then Take and Took must be called.
+func (n *Notices) Due() <-chan struct{} { return n.wake }
 
-// take begins a refresh of the lists it returns.
-func (n *notices) take() Kinds {
+// Take begins a refresh of the lists it returns.
+func (n *Notices) Take() Kinds {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := n.pending
@@ -70,8 +85,8 @@ func (n *notices) take() Kinds {
 	return k
 }
 
-// took ends a refresh.
-func (n *notices) took(news bool) {
+// Took ends a refresh; news says whether it has found any.
+func (n *Notices) Took(news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy, n.last = false, time.Now()

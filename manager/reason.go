@@ -1,4 +1,4 @@
-package upstream
+package manager
 
 import (
 	"errors"
@@ -9,14 +9,8 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/client"
-	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/transport/stdio"
 )
-
-// UnsupportedError is a server that this version cannot talk to at all, so that trying again is no use.
-type UnsupportedError struct{ Text string }
-
-func (e *UnsupportedError) Error() string { return e.Text }
 
 const (
 	longestReason = 600 // bytes, so that an error stays readable
@@ -25,7 +19,7 @@ const (
 
 // Reason says in one line why a connection to s failed: exit code and last words of a child included, values of the
 // entry's env and headers, arguments and the secret parts of its address left out.
-func Reason(s manager.Server, err error) string {
+func Reason(s Server, err error) string {
 	if err == nil {
 		return ""
 	}
@@ -72,8 +66,8 @@ func exitReason(exit *stdio.ExitError) string {
 }
 
 // dialName is how package client names the server in its errors. It may hold secrets.
-func dialName(s manager.Server) string {
-	if s.Transport == manager.Stdio {
+func dialName(s Server) string {
+	if s.Transport == Stdio {
 		return fmt.Sprintf("%q", strings.Join(append([]string{s.Command}, s.Args...), " "))
 	}
 	u, err := url.Parse(s.URL)
@@ -84,7 +78,7 @@ func dialName(s manager.Server) string {
 }
 
 // mask takes the values of the entry out of a text, and its line breaks.
-func mask(s manager.Server, text string) string {
+func mask(s Server, text string) string {
 	if s.URL != "" {
 		text = strings.ReplaceAll(text, s.URL, PublicURL(s.URL))
 	}

@@ -1,4 +1,4 @@
-package upstream
+package manager
 
 import (
 	"errors"
@@ -6,19 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/transport/stdio"
 )
 
 func TestReason(t *testing.T) {
-	web := manager.Server{
-		Transport: manager.HTTP, URL: "https://user:pw@host.example/mcp?key=topsecret#x",
+	web := Server{
+		Transport: HTTP, URL: "https://user:pw@host.example/mcp?key=topsecret#x",
 		Headers: map[string]string{"Authorization": "Bearer topsecret", "X": "abc"},
 	}
-	command := manager.Server{Transport: manager.Stdio, Command: "run", Args: []string{"--token", "topsecret"}, Env: map[string]string{"T": "topsecret"}}
+	command := Server{Transport: Stdio, Command: "run", Args: []string{"--token", "topsecret"}, Env: map[string]string{"T": "topsecret"}}
 	for _, tc := range []struct {
 		name   string
-		server manager.Server
+		server Server
 		err    error
 		want   string
 	}{
