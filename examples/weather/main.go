@@ -61,5 +61,9 @@ func serveHTTP(ctx context.Context, s *server.Server, addr string, out io.Writer
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(s.Shutdown(grace), web.Shutdown(grace)) // streams first: they would keep the web server waiting
+	err = s.Shutdown(grace) // streams first: they would keep the web server waiting
+	if web.Shutdown(grace) != nil {
+		err = errors.Join(err, web.Close()) // somebody has not sent all of a request yet
+	}
+	return err
 }
