@@ -90,7 +90,7 @@ func (o *outputs) confirm(schema *output) (already bool) {
 
 // compile prepares the check.
 func (o *output) compile() (*schema.Schema, error) {
-	o.once.Do(func() { o.compiled, o.err = schema.Compile(o.raw, schema.Options{}) })
+	o.once.Do(func() { o.compiled, o.err = schema.Compile(o.raw, schema.Options{ForeignPatterns: true}) })
 	return o.compiled, o.err
 }
 

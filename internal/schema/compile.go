@@ -18,6 +18,9 @@ type Options struct {
 	MaxDepth int
 	// MaxSubschemas bounds their number. Zero means 10,000; negative means no bound.
 	MaxSubschemas int
+	// ForeignPatterns lets patterns be that RE2 cannot run: what they ask for is not checked. For schemas of other people,
+	// whose programs run them.
+	ForeignPatterns bool
 }
 
 func (o Options) withDefaults() Options {
@@ -109,6 +112,9 @@ func (s *survey) visitObject(object map[string]any, pointer string) error {
 				s.targets[fragment] = true
 			}
 		}
+	}
+	if s.opts.ForeignPatterns {
+		dropForeignPatterns(object) // the parsed document is ours
 	}
 	declared, ok := object["$schema"].(string)
 	if !ok {

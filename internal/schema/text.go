@@ -64,6 +64,26 @@ func compileRegexp(pattern string) (jsonschema.Regexp, error) {
 	return compileMatcher(pattern)
 }
 
+// dropForeignPatterns takes patterns out of a subschema that RE2 cannot run, and what would be wrong without them: members
+// that such a pattern names are no additional ones.
+func dropForeignPatterns(object map[string]any) {
+	foreign := func(pattern string) bool {
+		_, err := compileMatcher(pattern)
+		return err != nil
+	}
+	if pattern, ok := object["pattern"].(string); ok && foreign(pattern) {
+		delete(object, "pattern")
+	}
+	named, _ := object["patternProperties"].(map[string]any)
+	for pattern := range named {
+		if foreign(pattern) {
+			delete(named, pattern)
+			delete(object, "additionalProperties")
+			delete(object, "unevaluatedProperties")
+		}
+	}
+}
+
 var unicodeEscape = regexp.MustCompile(`\\(\\|u([0-9A-Fa-f]{4}))`)
 
 // ecmaToRE2 rewrites \uXXXX, which JSON Schema's dialect of expressions has and RE2 spells \x{XXXX}.
