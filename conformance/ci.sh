@@ -20,8 +20,10 @@ fi
 
 scratch=$(mktemp -d)
 server=
+clients=
 finish() {
 	[ -z "$server" ] || kill "$server" 2>/dev/null || true
+	[ -z "$clients" ] || kill "$clients" 2>/dev/null || true
 	rm -rf "$scratch"
 }
 trap finish EXIT
@@ -51,6 +53,26 @@ run() { # FILE LEG ...: keeps the worst result
 	"$node" "$@" || result=$?
 	[ "$result" -le "$code" ] || code=$result
 }
+client_leg() {
+	for revision in 2025-03-26 2025-06-18 2025-11-25 2026-07-28; do
+		echo "-- client, $revision"
+		run run.mjs client --command "$scratch/client" --revision "$revision"
+	done
+	for revision in 2025-11-25 2026-07-28; do
+		run alone.mjs client --command "$scratch/client" --revision "$revision"
+	done
+	while read -r revision scenario; do # of no set
+		run alone.mjs client --command "$scratch/client" --revision "$revision" --scenario "$scenario"
+	done <<-END
+		2025-03-26 auth/2025-03-26-oauth-metadata-backcompat
+		2025-03-26 auth/2025-03-26-oauth-endpoint-fallback
+		2026-07-28 sep-2640-client-no-prefetch
+		2026-07-28 sep-2640-client-verify-digest
+		2026-07-28 sep-2640-client-verify-size
+		2026-07-28 sep-2640-client-verify-frontmatter
+	END
+	exit "$code"
+}
 echo "-- the tools of this folder"
 "$node" --test --test-reporter=dot >"$scratch/tools" 2>&1 || {
 	cat "$scratch/tools"
@@ -60,6 +82,8 @@ for revision in 2025-06-18 2025-11-25 2026-07-28; do
 	echo "-- server, $revision"
 	run run.mjs server --url "$url" --revision "$revision"
 done
+client_leg >"$scratch/clients" 2>&1 & # beside the scenarios of the server, which wait more than they work
+clients=$!
 for revision in 2025-11-25 2026-07-28; do
 	run alone.mjs server --url "$url" --revision "$revision"
 done
@@ -73,14 +97,10 @@ if [ "$code" != 0 ]; then
 	echo "-- what the server logged"
 	tail -n 40 "$scratch/log"
 fi
-for revision in 2025-03-26 2025-06-18 2025-11-25 2026-07-28; do
-	echo "-- client, $revision"
-	run run.mjs client --command "$scratch/client" --revision "$revision"
-done
-for revision in 2025-11-25 2026-07-28; do
-	run alone.mjs client --command "$scratch/client" --revision "$revision"
-done
-for scenario in auth/2025-03-26-oauth-metadata-backcompat auth/2025-03-26-oauth-endpoint-fallback; do
-	run alone.mjs client --command "$scratch/client" --revision 2025-03-26 --scenario "$scenario"
-done
+wait "$clients" || {
+	result=$?
+	[ "$result" -le "$code" ] || code=$result
+}
+clients=
+cat "$scratch/clients"
 exit "$code"

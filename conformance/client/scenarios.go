@@ -20,6 +20,11 @@ var scenarios = map[string]scenario{
 	"json-schema-2020-12-preservation": echoSchema,
 	"json-schema-ref-no-deref":         listTools,
 
+	"sep-2640-client-no-prefetch":        listSkills,
+	"sep-2640-client-verify-digest":      openTampered,
+	"sep-2640-client-verify-size":        openTampered,
+	"sep-2640-client-verify-frontmatter": openTampered,
+
 	"auth/metadata-default":                     signedIn,
 	"auth/metadata-var1":                        signedIn,
 	"auth/metadata-var2":                        signedIn,
