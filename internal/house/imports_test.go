@@ -54,6 +54,8 @@ var tree = []row{
 	{"client", door},
 	{"client/cachetest", []string{"client"}},
 	{"tasks", both},
+	{"tasks/boltstore", []string{"tasks"}},
+	{"tasks/storetest", []string{"mcp", "server", "tasks"}},
 	{"apps", both},
 	{"skills", slices.Concat(both, []string{"internal/frontmatter"})},
 	{"auth", []string{"jsonrpc", "mcp", "transport", "server"}},

@@ -1,0 +1,291 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/rialto-mcp/rialto/tasks"
+)
+
+// Options adjusts a store. The zero value is ready to use. For the limits zero means the default and a negative value means no
+// bound.
+type Options struct {
+	// MaxTasks bounds the tasks that are kept. Zero means 100,000.
+	MaxTasks int
+
+	// MaxRecordBytes bounds one task, its result included. Zero means 16 MiB.
+	MaxRecordBytes int
+
+	// LockTimeout is how long Open waits for another process that has the file open. Zero means 5 s.
+	LockTimeout time.Duration
+}
+
+// Store keeps tasks in one file. Its methods may be called concurrently; one process at a time has the file.
+type Store struct {
+	db   *bbolt.DB
+	opts Options
+}
+
+var _ tasks.Store = (*Store)(nil)
+
+// The buckets of a file. Keys of order begin with the owner, so that a list is one walk; those of ends with the time.
+var (
+	byID   = []byte("tasks")  // id -> entry
+	order  = []byte("order")  // owner, number -> id
+	ends   = []byte("ends")   // time, number -> id
+	counts = []byte("counts") // owner -> how many
+	meta   = []byte("meta")   // "tasks" -> how many in all
+)
+
+// entry is a task in the file.
+type entry struct {
+	Number uint64       `json:"number"` // in the order of creation
+	Task   tasks.Record `json:"task"`
+}
+
+// Open opens the file, and makes it where there is none, readable by its owner alone. It fails when another process has it.
+func Open(path string, opts Options) (*Store, error) {
+	const mode = 0o600
+	if opts.MaxTasks == 0 {
+		opts.MaxTasks = 100_000
+	}
+	if opts.MaxRecordBytes == 0 {
+		opts.MaxRecordBytes = 16 << 20
+	}
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = 5 * time.Second
+	}
+	db, err := bbolt.Open(path, mode, &bbolt.Options{Timeout: opts.LockTimeout})
+	if err != nil {
+		return nil, fmt.Errorf("open the file of tasks: %w", err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{byID, order, ends, counts, meta} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("prepare the file of tasks: %w", err), db.Close())
+	}
+	return &Store{db: db, opts: opts}, nil
+}
+
+// Close closes the file. The server that uses it is shut down before.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Create implements tasks.Store.
+func (s *Store) Create(ctx context.Context, r tasks.Record, most int) error {
+	return s.write(ctx, func(tx *bbolt.Tx) error {
+		all, own := number(tx.Bucket(meta).Get(byID)), number(tx.Bucket(counts).Get([]byte(r.Owner+"\x00")))
+		switch {
+		case tx.Bucket(byID).Get([]byte(r.ID)) != nil:
+			return tasks.ErrTaken
+		case most > 0 && own >= uint64(most):
+			return tasks.ErrTooMany
+		case s.opts.MaxTasks > 0 && all >= uint64(s.opts.MaxTasks):
+			return tasks.ErrFull
+		}
+		next, err := tx.Bucket(byID).NextSequence()
+		if err != nil {
+			return err
+		}
+		e := entry{Number: next, Task: r}
+		return errors.Join(s.put(tx, &e),
+			tx.Bucket(order).Put(orderKey(r.Owner, next), []byte(r.ID)), tx.Bucket(ends).Put(endKey(&e), []byte(r.ID)), count(tx, r.Owner, 1))
+	})
+}
+
+// Get implements tasks.Store.
+func (s *Store) Get(ctx context.Context, id string) (r tasks.Record, err error) {
+	if ctx.Err() != nil {
+		return r, context.Cause(ctx)
+	}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		e, err := get(tx, id)
+		r = e.Task
+		return err
+	})
+	return r, err
+}
+
+// Update implements tasks.Store.
+func (s *Store) Update(ctx context.Context, id string, change func(*tasks.Record) error) (r tasks.Record, err error) {
+	err = s.write(ctx, func(tx *bbolt.Tx) error {
+		e, err := get(tx, id)
+		if err != nil {
+			return err
+		}
+		r = e.Task
+		before := endKey(&e)
+		if err := change(&e.Task); err != nil {
+			return err
+		}
+		if err := s.put(tx, &e); err != nil {
+			return err
+		}
+		r = e.Task
+		if after := endKey(&e); !bytes.Equal(before, after) {
+			return errors.Join(tx.Bucket(ends).Delete(before), tx.Bucket(ends).Put(after, []byte(id)))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// List implements tasks.Store.
+func (s *Store) List(ctx context.Context, owner, after string, limit int) (all []tasks.Record, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		prefix := orderKey(owner, 0)[:len(owner)+1]
+		from := prefix
+		if after != "" {
+			e, err := get(tx, after)
+			if err != nil || e.Task.Owner != owner {
+				return tasks.ErrNotFound
+			}
+			from = orderKey(owner, e.Number+1)
+		}
+		c := tx.Bucket(order).Cursor()
+		for key, id := c.Seek(from); key != nil && bytes.HasPrefix(key, prefix) && len(all) < limit; key, id = c.Next() {
+			e, err := get(tx, string(id))
+			if errors.Is(err, tasks.ErrNotFound) {
+				continue // its time is over
+			}
+			if err != nil {
+				return err
+			}
+			if e.Task.Owner != owner {
+				continue // whatever the key looks like
+			}
+			all = append(all, e.Task)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Orphans implements tasks.Store: one process has the file, so before it has begun anything nobody runs what has not ended.
+func (s *Store) Orphans(ctx context.Context) (ids []string, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(byID).ForEach(func(id, _ []byte) error {
+			e, err := get(tx, string(id))
+			switch {
+			case errors.Is(err, tasks.ErrNotFound):
+				return nil
+			case err == nil && !e.Task.Status.Final():
+				ids = append(ids, string(id))
+			}
+			return err
+		})
+	})
+	return ids, err
+}
+
+// write runs one change of the file, after what is over has gone.
+func (s *Store) write(ctx context.Context, change func(tx *bbolt.Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		if err := sweep(tx); err != nil {
+			return err
+		}
+		return change(tx)
+	})
+}
+
+// mostSwept bounds how many tasks one change removes whose time is over: a change must not become long by that.
+const mostSwept = 1000
+
+// sweep removes tasks whose time is over.
+func sweep(tx *bbolt.Tx) error {
+	now := endKey(&entry{Task: tasks.Record{Created: time.Now()}})
+	var keys, gone [][]byte
+	c := tx.Bucket(ends).Cursor()
+	for key, id := c.First(); key != nil && bytes.Compare(key[:8], now[:8]) <= 0 && len(keys) < mostSwept; key, id = c.Next() {
+		keys, gone = append(keys, bytes.Clone(key)), append(gone, bytes.Clone(id))
+	}
+	for i, id := range gone {
+		var e entry
+		if err := json.Unmarshal(tx.Bucket(byID).Get(id), &e); err != nil {
+			return fmt.Errorf("read a task of the file: %w", err)
+		}
+		err := errors.Join(tx.Bucket(byID).Delete(id), tx.Bucket(ends).Delete(keys[i]),
+			tx.Bucket(order).Delete(orderKey(e.Task.Owner, e.Number)), count(tx, e.Task.Owner, -1))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a task.
+func (s *Store) put(tx *bbolt.Tx, e *entry) error {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write a task: %w", err)
+	}
+	if s.opts.MaxRecordBytes > 0 && len(raw) > s.opts.MaxRecordBytes {
+		return tasks.ErrFull
+	}
+	return tx.Bucket(byID).Put([]byte(e.Task.ID), raw)
+}
+
+// get reads a task whose time is not over.
+func get(tx *bbolt.Tx, id string) (e entry, err error) {
+	raw := tx.Bucket(byID).Get([]byte(id))
+	if raw == nil {
+		return e, tasks.ErrNotFound
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return e, fmt.Errorf("read a task of the file: %w", err)
+	}
+	if !e.Task.Expires().After(time.Now()) {
+		return entry{}, tasks.ErrNotFound
+	}
+	return e, nil
+}
+
+// count adds to the number of tasks of an owner, and of all.
+func count(tx *bbolt.Tx, owner string, by int) error {
+	add := func(bucket, key []byte) error {
+		n := number(tx.Bucket(bucket).Get(key)) + uint64(by) //nolint:gosec // it wraps down for -1, and never below zero
+		if n == 0 {
+			return tx.Bucket(bucket).Delete(key)
+		}
+		return tx.Bucket(bucket).Put(key, binary.BigEndian.AppendUint64(nil, n))
+	}
+	return errors.Join(add(counts, []byte(owner+"\x00")), add(meta, byID)) // an empty key is none
+}
+
+func number(raw []byte) uint64 {
+	const size = 8
+	if len(raw) != size {
+		return 0
+	}
+	return binary.BigEndian.Uint64(raw)
+}
+
+func orderKey(owner string, n uint64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte(owner), 0), n)
+}
+
+func endKey(e *entry) []byte {
+	at := max(e.Task.Expires().UnixNano(), 0)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(at)), e.Number)
+}

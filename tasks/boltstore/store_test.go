@@ -1,0 +1,81 @@
+package boltstore_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/tasks"
+	"github.com/rialto-mcp/rialto/tasks/boltstore"
+	"github.com/rialto-mcp/rialto/tasks/storetest"
+)
+
+func open(t *testing.T, path string, opts boltstore.Options) *boltstore.Store {
+	t.Helper()
+	s, err := boltstore.Open(path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStoreInAFile(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) tasks.Store {
+		return open(t, filepath.Join(t.TempDir(), "tasks.db"), boltstore.Options{})
+	})
+}
+
+func task(id string) tasks.Record {
+	return tasks.Record{ID: id, Owner: "o", Status: mcp.TaskWorking, Created: time.Now(), TTL: time.Hour}
+}
+
+// A file that is opened again has what was kept, and knows what nobody runs any more.
+func TestFileOpenedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.db")
+	first, err := boltstore.Open(path, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b"} {
+		if err := first.Create(t.Context(), task(id), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := first.Update(t.Context(), "a", func(r *tasks.Record) error { r.Status = mcp.TaskCompleted; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltstore.Open(path, boltstore.Options{LockTimeout: 20 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "open the file of tasks") {
+		t.Errorf("a second process: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, path, boltstore.Options{})
+	if r, err := second.Get(t.Context(), "a"); err != nil || r.Status != mcp.TaskCompleted {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if ids, err := second.Orphans(t.Context()); err != nil || len(ids) != 1 || ids[0] != "b" {
+		t.Errorf("orphans: %v, %v", ids, err)
+	}
+}
+
+func TestLimitsOfAFile(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "tasks.db"), boltstore.Options{MaxTasks: 1, MaxRecordBytes: 2000})
+	if err := s.Create(t.Context(), task("a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), task("b"), 0); !errors.Is(err, tasks.ErrFull) {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, err := s.Update(t.Context(), "a", func(r *tasks.Record) error { r.Message = strings.Repeat("x", 2000); return nil }); !errors.Is(err, tasks.ErrFull) {
+		t.Errorf("too large: %v", err)
+	}
+}
