@@ -43,13 +43,13 @@ func listSkills(ctx context.Context, s *scene) error {
 // all the same.
 func openTampered(ctx context.Context, s *scene) error {
 	return withSkills(ctx, s, func(c *skills.Client, skill skills.Skill) error {
-		opened, err := c.Open(ctx, skill)
+		opened, refusal := c.Open(ctx, skill)
 		var answer *mcp.Error
-		switch {
-		case errors.As(err, &answer):
-			return err // not what it is about
-		case err != nil:
+		if refusal != nil && !errors.As(refusal, &answer) {
 			return nil
+		}
+		if refusal != nil {
+			return refusal // by the server, which is not what it is about
 		}
 		for _, file := range skill.Files {
 			if _, err := opened.Read(ctx, file.URI); err != nil {
