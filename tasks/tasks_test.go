@@ -29,7 +29,7 @@ var every = tasks.RunOptions{PollInterval: 100 * time.Millisecond}
 func serve(t testing.TB, opts tasks.Options) *server.Server {
 	t.Helper()
 	opts.OnError = func(err error) { t.Errorf("store: %v", err) }
-	s := server.New(mcp.Implementation{Name: "jobs", Version: "1"}, server.Options{Tasks: tasks.New(opts)})
+	s := server.New(mcp.Implementation{Name: "jobs", Version: "1"}, server.Options{Tasks: tasks.New(opts), OnError: func(err error) { t.Logf("server: %v", err) }})
 	add := func(name string, how *mcp.ToolExecution, fn func(context.Context, *server.Request, none) (string, error)) {
 		server.AddTool(s, mcp.Tool{Name: name, Execution: how}, tasks.Whole(fn, every))
 	}
