@@ -89,7 +89,7 @@ var (
 
 	// public: programs that show the library use it as a stranger would.
 	public = []string{
-		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/...", "manager", "llm/...", "mcptest",
+		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks/...", "apps", "skills", "auth/...", "manager", "llm/...", "mcptest",
 	}
 )
 
