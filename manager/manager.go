@@ -1,0 +1,296 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+)
+
+// Options configures a Manager. The zero value is ready to use.
+type Options struct {
+	// Client is what every connection is made with: who we are, what answers the servers' questions, time limits, KeepAlive.
+	// Headers and timeout of an entry are added. Client.Restart is the policy by which servers are tried again, without an end
+	// whatever its Attempts say: the manager connects, the client does not.
+	Client client.Options
+
+	// Configure may change the options for one server: its handlers, its credentials. It is called before each connecting.
+	// Nil changes nothing.
+	Configure func(s Server, o *client.Options)
+
+	// Dial makes connections. Nil means [Dial].
+	Dial func(ctx context.Context, s Server, o client.Options) (*client.Client, error)
+
+	// Breaker says when calls of a server that does not answer are refused.
+	Breaker BreakerPolicy
+
+	// TrustHints says whether what a server claims of its tools is believed: that one only reads, or may be repeated
+	// (readOnlyHint, idempotentHint). Such calls are repeated when their connection is lost. Nil believes none.
+	TrustHints func(s Server) bool
+
+	// Retries is how often one call is repeated at most, where that is safe. Zero means 2; negative means never.
+	Retries int
+
+	// RetryWait is how long a call that is to be repeated waits for the server to come back. Zero means 5 s.
+	RetryWait time.Duration
+
+	// ListWait bounds how long a list across servers waits for one of them. Zero means 10 s.
+	ListWait time.Duration
+
+	// KeepLists is how long the lists of a lost server are still given out, so that a restart changes nothing for those who
+	// list. Zero means 30 s.
+	KeepLists time.Duration
+
+	// Drain is how long a server that was taken out of the configuration may finish its calls. Zero means 30 s; negative
+	// means that they are cut off.
+	Drain time.Duration
+
+	// MaxServers bounds the servers. Zero means 1,000; negative means no bound.
+	MaxServers int
+
+	// Logger gets what is odd about servers and concerns no caller. Nil means silence.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	set := func(d *time.Duration, otherwise time.Duration) {
+		if *d == 0 {
+			*d = otherwise
+		}
+	}
+	set(&o.RetryWait, 5*time.Second)
+	set(&o.ListWait, 10*time.Second)
+	set(&o.KeepLists, 30*time.Second)
+	set(&o.Drain, 30*time.Second)
+	set(&o.Client.ConnectTimeout, 15*time.Second)
+	if o.Retries == 0 {
+		o.Retries = 2
+	}
+	if o.MaxServers == 0 {
+		o.MaxServers = 1000
+	}
+	if o.Dial == nil {
+		o.Dial = Dial
+	}
+	if o.Client.Verdicts == nil {
+		o.Client.Verdicts = &client.Verdicts{} // a restart does not probe again
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Manager keeps connections to many servers. Its methods may be called concurrently.
+type Manager struct {
+	opts Options
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	reloading sync.Mutex // of those who change the servers, Close included
+	retiring  sync.WaitGroup
+	closed    bool
+
+	mu      sync.RWMutex
+	order   []*member
+	byName  map[string]*member
+	hearing hearing
+}
+
+// Open begins to connect to all servers that are not disabled, side by side, and does not wait for them; see
+// [Manager.Settled]. It fails only for servers that make no sense together: a name that is missing or stands twice, or
+// too many.
+func Open(servers []Server, opts Options) (*Manager, error) {
+	m := &Manager{opts: opts.withDefaults(), byName: make(map[string]*member)}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	if _, err := m.Reload(servers); err != nil {
+		m.cancel()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close ends all connections and child processes, running calls included, and returns when all has ended. Functions given
+// to OnEvent must not call it. It may be called twice.
+func (m *Manager) Close() {
+	m.reloading.Lock()
+	m.closed = true
+	m.cancel()
+	m.mu.Lock()
+	members := m.order
+	m.order, m.byName = nil, make(map[string]*member)
+	m.mu.Unlock()
+	m.reloading.Unlock()
+	var closing sync.WaitGroup
+	for _, b := range members {
+		closing.Go(b.keeper.Close)
+	}
+	closing.Wait()
+	m.retiring.Wait()
+	m.hearing.close()
+}
+
+// Changes says what a reload has done, by the names of servers in the order of the configuration.
+type Changes struct {
+	Added, Removed []string
+	Changed        []string // connected anew, since their entries say something else now
+	Kept           []string // untouched
+}
+
+// Reload takes another configuration into use. Servers whose entries are the same keep their connections and their calls; a
+// server that is gone takes no new calls and is closed when those it has are done, or after Options.Drain; one that says
+// something else now is replaced in the same way. An error changes nothing.
+func (m *Manager) Reload(servers []Server) (Changes, error) {
+	servers = slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Disabled })
+	if m.opts.MaxServers > 0 && len(servers) > m.opts.MaxServers {
+		return Changes{}, fmt.Errorf("there are %d servers, and the limit is %d; raise Options.MaxServers", len(servers), m.opts.MaxServers)
+	}
+	seen := make(map[string]bool, len(servers))
+	for _, s := range servers {
+		if s.Name == "" || seen[s.Name] {
+			return Changes{}, fmt.Errorf("the name %q of a server is empty or stands twice; give each its own", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	if m.closed {
+		return Changes{}, ErrClosed
+	}
+	return m.replace(servers), nil
+}
+
+// replace puts other servers in place. m.reloading is held.
+func (m *Manager) replace(servers []Server) Changes {
+	var changes Changes
+	var fresh, old []*member
+	m.mu.Lock()
+	next := make(map[string]*member, len(servers))
+	var order []*member
+	for _, s := range servers {
+		b := m.byName[s.Name]
+		switch {
+		case b != nil && sameConnection(b.server(), s):
+			b.entry.Store(&s) // what may differ needs no new connection
+			changes.Kept = append(changes.Kept, s.Name)
+		default:
+			if b != nil {
+				changes.Changed = append(changes.Changed, s.Name)
+			} else {
+				changes.Added = append(changes.Added, s.Name)
+			}
+			b = newMember(m, s)
+			fresh = append(fresh, b)
+		}
+		next[s.Name] = b
+		order = append(order, b)
+	}
+	for _, b := range m.order {
+		if next[b.name] != b {
+			old = append(old, b)
+			if next[b.name] == nil {
+				changes.Removed = append(changes.Removed, b.name)
+			}
+		}
+	}
+	m.order, m.byName = order, next
+	m.mu.Unlock()
+	for _, b := range fresh {
+		b.keeper.Start() // ends with retire or Close
+	}
+	for _, b := range old {
+		m.retiring.Go(b.retire) // ends by itself after Drain, and with m.ctx; Close waits
+		if kinds := b.offers(); next[b.name] == nil && kinds != 0 {
+			m.hearing.tell(Event{Server: b.name, Lists: kinds})
+		}
+	}
+	return changes
+}
+
+// sameConnection tells whether two entries lead to one connection: all that does not matter to it is left out.
+func sameConnection(a, b Server) bool {
+	for _, s := range []*Server{&a, &b} {
+		s.DisabledTools, s.AutoApprove, s.Icon, s.Description, s.Raw, s.Value = nil, nil, nil, "", nil, nil
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// ReloadFile reads a configuration file and takes it into use. A file with any mistake is refused whole: the error is the
+// reader's, with line numbers, and everything stays as it was.
+func (m *Manager) ReloadFile(path string, opts ReadOptions) (Changes, error) {
+	f, err := ReadFile(path, opts)
+	if err != nil {
+		return Changes{}, err
+	}
+	return m.Reload(f.Servers)
+}
+
+// Settled waits until every server has been tried once, or ctx ends.
+func (m *Manager) Settled(ctx context.Context) {
+	for _, b := range m.members() {
+		select {
+		case <-b.keeper.Tried():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Hurry tries a server again now that waits for its next try: after its user has logged in, say.
+func (m *Manager) Hurry(server string) error {
+	b, err := m.member(server)
+	if err == nil {
+		b.keeper.Hurry()
+	}
+	return err
+}
+
+// ServerStatus tells of one server, its breaker and the lengths of its lists.
+type ServerStatus struct {
+	Status
+	Breaker                              BreakerStatus
+	Tools, Prompts, Resources, Templates int
+}
+
+// Status tells of all servers, in the order of the configuration.
+func (m *Manager) Status() []ServerStatus {
+	var all []ServerStatus
+	for _, b := range m.members() {
+		all = append(all, b.status())
+	}
+	return all
+}
+
+// Client gives the connection of a server, for what the manager has no method for; [Manager.Do] is the same behind the
+// breaker. It fails with *DownError. The client is the manager's to close, and may be replaced at any time.
+func (m *Manager) Client(server string) (*client.Client, error) {
+	b, err := m.member(server)
+	if err != nil {
+		return nil, err
+	}
+	return b.keeper.Conn()
+}
+
+func (m *Manager) members() []*member {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.order
+}
+
+func (m *Manager) member(name string) (*member, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if b := m.byName[name]; b != nil {
+		return b, nil
+	}
+	if m.ctx.Err() != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrClosed, ErrNotRun)
+	}
+	return nil, fmt.Errorf("%w: %.80q (%w)", ErrUnknownServer, name, ErrNotRun)
+}
