@@ -51,7 +51,7 @@ func run(ctx context.Context, addr string, out io.Writer) error {
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }() // ended by Shutdown, awaited below
+	go func() { served <- web.Serve(listener) }() // ended by Shutdown
 	fmt.Fprintf(out, "listening on http://%s/mcp\n", listener.Addr())
 
 	select {
@@ -59,11 +59,11 @@ func run(ctx context.Context, addr string, out io.Writer) error {
 		return err
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err = errors.Join(mcp.Shutdown(grace), web.Shutdown(grace)) // streams first: they would keep the web server waiting
-	if serve := <-served; !errors.Is(serve, http.ErrServerClosed) {
-		err = errors.Join(err, serve)
+	err = mcp.Shutdown(grace) // streams first: they would keep the web server waiting
+	if web.Shutdown(grace) != nil {
+		err = errors.Join(err, web.Close()) // somebody has not sent all of a request yet
 	}
 	return err
 }
