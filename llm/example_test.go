@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/llm"
 	"github.com/rialto-mcp/rialto/llm/anthropic"
 	"github.com/rialto-mcp/rialto/llm/gemini"
+	"github.com/rialto-mcp/rialto/llm/llmtest"
 	"github.com/rialto-mcp/rialto/llm/openai"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
@@ -109,4 +111,29 @@ func ExampleSet_WithSearch() {
 	// search_tools
 	// call_tool
 	// High water at Bergen: 03:12
+}
+
+func ExampleEndpoint() {
+	web := httptest.NewServer(llmtest.OpenAI(func(llmtest.Request) llmtest.Turn { return llmtest.Turn{Text: "Low tide."} }))
+	defer web.Close()
+	sampler := &openai.Sampler{
+		Endpoint: llm.Endpoint{BaseURL: web.URL + "/v1", Key: "the key"},
+		Model:    "some-model",
+		Approve: func(_ context.Context, req *client.SamplingRequest) error {
+			fmt.Println("asked for", req.MaxTokens, "tokens")
+			return nil // or client.ErrUserRejected
+		},
+	}
+	options := client.Options{CreateMessage: sampler.CreateMessage, SamplingTools: true}
+
+	answer, err := options.CreateMessage(context.Background(), &client.SamplingRequest{CreateMessageParams: mcp.CreateMessageParams{
+		MaxTokens: 100, Messages: []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: []mcp.Content{mcp.Text("How is the tide?")}}},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(answer.Text())
+	// Output:
+	// asked for 100 tokens
+	// Low tide.
 }

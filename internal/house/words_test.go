@@ -143,6 +143,7 @@ func outsideTheCodecs(path string) bool {
 	at := []string{
 		"client/options.go", "state/statetest/", "mcp/", "internal/era/", "internal/negotiate/", "conformance/", "examples/",
 		"bench/", "interop/", "mcptest/",
+		"llm/anthropic/", // the versions of an API that is not this protocol
 	}
 	return !slices.ContainsFunc(at, func(folder string) bool { return strings.HasPrefix(path, folder) })
 }
