@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -167,42 +166,6 @@ func (r *replicas) giveUp(w http.ResponseWriter, f *follower, err error, written
 	}
 }
 
-// attach enters a follower, before its client can know of it. Of those for the same line the one stays that the record has
-// taken last, here or elsewhere, or of a call the one that comes last.
-func (h *sharedSession) attach(f *follower) error {
-	h.mu.Lock()
-	late := !f.call && h.version > f.version && h.stream == f.name && !h.holds.Load()
-	var before []*follower
-	for _, one := range h.followers {
-		switch {
-		case one.name != f.name:
-		case one.version > f.version:
-			late = true
-		default:
-			before = append(before, one)
-		}
-	}
-	h.followers = append(h.followers, f)
-	h.mu.Unlock()
-	for _, one := range before {
-		one.end()
-	}
-	if late {
-		f.end() // as soon as it is there
-	}
-	if h.s.hasEnded() { // and shut may have looked before
-		h.drop(f)
-		return transport.ErrClosed
-	}
-	return nil
-}
-
-func (h *sharedSession) drop(f *follower) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.followers = slices.DeleteFunc(h.followers, func(one *follower) bool { return one == f })
-}
-
 // opened notes that the stream is there. One that was to end meanwhile does.
 func (f *follower) opened() {
 	f.mu.Lock()
@@ -216,41 +179,6 @@ func (f *follower) opened() {
 
 // names says which stream of a call it is, and who goes on with it.
 func (f *follower) names() []byte { return []byte(f.name + "\n" + f.who) }
-
-// yield ends followers: somebody else goes on with their streams.
-func (h *sharedSession) yield(which func(*follower) bool) {
-	for _, f := range h.all() {
-		if which(f) {
-			f.end()
-		}
-	}
-}
-
-// shut ends all followers.
-func (h *sharedSession) shut() { h.yield(func(*follower) bool { return true }) }
-
-// overFor tells who went on with the stream of a call, if anybody did, that somebody else does.
-func (h *sharedSession) overFor(name, who string) {
-	if who != "" {
-		h.r.h.report(h.r.tell(h.r.ctx, wordOver, h.s.id(), []byte(name+"\n"+who)))
-	}
-}
-
-func (h *sharedSession) all() []*follower {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.followers)
-}
-
-// newest is the line of the GET stream that was opened last of those that are open here; "" where none is.
-func (h *sharedSession) newest() string {
-	for _, f := range slices.Backward(h.all()) {
-		if !f.call {
-			return f.name
-		}
-	}
-	return ""
-}
 
 // end ends the stream, at once or when it is there. Its connection may hang in a write.
 func (f *follower) end() {
@@ -296,18 +224,27 @@ func isAnswer(data []byte) bool {
 // probes is how often the handler of a call is asked whether it is still there. A line counts as followed for twice that.
 const probes = 20 * time.Second
 
+// mostSilent is how many such questions in a row may stay without an answer. A bus that cannot tell whether anybody hears
+// says no more than that of a handler that has gone.
+const mostSilent = 3
+
 // probe ends the stream of a call whose handler has gone: nothing would ever come.
 func (f *follower) probe(ctx context.Context) {
 	ticker := time.NewTicker(probes)
 	defer ticker.Stop()
-	for { // at once too: somebody else may have gone on with it before this one could hear of that
+	for silent := 0; ; { // at once too: somebody else may have gone on with it before this one could hear of that
 		runs, err := f.s.shared.r.ask(ctx, ownerOf(f.name), questionProbe, f.s.id(), f.names())
+		unknown := err != nil && !errors.Is(err, state.ErrNobody)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil && !errors.Is(err, state.ErrNobody):
+		case unknown:
 			f.s.h.opts.OnError(err)
-		case !runs: // what it has stored last has had the time of the question to come
+			silent++
+		default:
+			silent = 0
+		}
+		if silent >= mostSilent || !unknown && !runs { // what it has stored last has had the time of the question to come
 			f.end()
 			return
 		}
@@ -317,76 +254,4 @@ func (f *follower) probe(ctx context.Context) {
 		case <-ticker.C:
 		}
 	}
-}
-
-// detach gives back what the stream had. Where it was the one for what belongs to no call, another takes its place.
-func (f *follower) detach() {
-	f.cancel()
-	h := f.s.shared
-	h.drop(f)
-	f.s.giveBack()
-	f.s.touch()
-	if !f.call && !f.s.over.Load() {
-		h.r.spawn(func() { h.r.h.report(h.release(f.name)) })
-	}
-}
-
-// errUnchanged ends a change of a record that is as it should be.
-var errUnchanged = errors.New("nothing to change")
-
-// release lets another stream have what belongs to no call, after that of a name has ended: one of this handler, or else
-// one of another. Where none is open it waits in the log for the client.
-func (h *sharedSession) release(name string) error {
-	newest := h.newest()
-	switch newest {
-	case "":
-		return h.r.tell(h.r.ctx, wordLeft, h.s.id(), []byte(name))
-	case name: // another connection goes on with it
-		return nil
-	}
-	return h.amend(func(rec *state.Session) bool {
-		mine := rec.Owner == h.r.name && rec.Stream == name
-		rec.Stream = newest
-		return mine
-	})
-}
-
-// takeOver makes a stream of this handler the one for what belongs to no call, where it was one that has ended, of a handler
-// which has none any more.
-func (h *sharedSession) takeOver(from, name string) error {
-	newest := h.newest()
-	if newest == "" || newest == name { // who goes on with the same one has said so itself
-		return nil
-	}
-	return h.amend(func(rec *state.Session) bool {
-		theirs := rec.Owner == from && rec.Stream == name
-		rec.Owner, rec.Stream = h.r.name, newest
-		return theirs
-	})
-}
-
-// amend changes the record where edit says that it is to be.
-func (h *sharedSession) amend(edit func(*state.Session) bool) error {
-	err := h.change(h.r.ctx, func(rec *state.Session) error {
-		if !edit(rec) {
-			return errUnchanged
-		}
-		return nil
-	})
-	if errors.Is(err, errUnchanged) || errors.Is(err, state.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// openElsewhere tells whether another handler has a stream of the session. What cannot be found out counts as yes.
-func (h *sharedSession) openElsewhere(ctx context.Context) bool {
-	bound, cancel := bounded(ctx)
-	defer cancel()
-	rec, err := h.look(bound)
-	if err != nil || rec.Owner == "" || rec.Owner == h.r.name {
-		return err != nil && !errors.Is(err, state.ErrNotFound)
-	}
-	open, err := h.r.ask(ctx, rec.Owner, questionOpen, h.s.id(), nil)
-	return open || err != nil && !errors.Is(err, state.ErrNobody)
 }

@@ -32,11 +32,13 @@ type replicas struct {
 	tasks sync.WaitGroup  // the two that listen to the bus, and what they have begun
 	begun sync.WaitGroup  // what was begun by spawn
 
-	mu     sync.Mutex
-	closed bool                     // nothing more is begun
-	missed bool                     // word was lost, and not all sessions have been looked up since it began to be
-	looks  bool                     // they are being looked up
-	taking map[string]chan struct{} // sessions that are being taken up, by id; closed when that is over
+	mu      sync.Mutex
+	closed  bool                     // nothing more is begun
+	missed  bool                     // word was lost, and not all sessions have been looked up since it began to be
+	looks   bool                     // they are being looked up
+	changed map[*session]struct{}    // sessions that there is news of; not looked up yet
+	looking int                      // goroutines that look those up
+	taking  map[string]chan struct{} // sessions that are being taken up, by id; closed when that is over
 }
 
 // patience bounds what a request waits for the store, the log and the bus, each time.
@@ -50,7 +52,7 @@ func newReplicas(h *Handler) *replicas {
 	if o.Bus == nil || o.EventLog == nil && !o.NoResume {
 		panic("streamhttp: Options.Sessions needs Bus beside it, and EventLog unless NoResume is set")
 	}
-	r := &replicas{h: h, store: o.Sessions, bus: o.Bus, topic: o.Topic, name: rand.Text()[:nameLength], taking: make(map[string]chan struct{})}
+	r := &replicas{h: h, store: o.Sessions, bus: o.Bus, topic: o.Topic, name: rand.Text()[:nameLength], taking: make(map[string]chan struct{}), changed: make(map[*session]struct{})}
 	if r.topic == "" {
 		r.topic = "rialto"
 	}

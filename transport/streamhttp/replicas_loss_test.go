@@ -103,6 +103,59 @@ func TestWordWhileSessionsAreLookedUp(t *testing.T) {
 	close(gate)
 }
 
+// News of sessions that the store is slow to tell of holds up no other word, however often it comes.
+//
+// Seen to fail: after 64 words of news nothing more was heard.
+func TestNewsWhileTheStoreIsSlow(t *testing.T) {
+	h, a, b, session := two(t, Options{})
+	b.dial(t, "POST", legacyCall("wait"), session)
+	<-b.desk.waiting
+	gate := make(chan struct{})
+	h.mu.Lock()
+	h.gate = gate
+	h.mu.Unlock()
+	r := a.handler.shared
+	for range 2 * state.MaxAnswering {
+		if err := r.tell(t.Context(), wordNews, session[1], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frame := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+	if err := r.tell(t.Context(), wordCancel, session[1], frame); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-b.desk.ended:
+	case <-time.After(patience - time.Second): // within which the store is waited for
+		t.Error("the cancellation was not heard")
+	}
+	close(gate)
+}
+
+// uncounted is a bus that cannot tell who hears, and nobody does.
+type uncounted struct{ state.Bus }
+
+func (uncounted) Publish(context.Context, string, []byte) (int, error) { return -1, nil }
+
+// Where the bus cannot tell that the handler of a call has gone, its silence does, after a while.
+//
+// Seen to fail: the follower stayed for good.
+func TestProbeOfAHandlerGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bus := state.NewMemoryBus(state.BusLimits{})
+		defer bus.Close()
+		failures := 0
+		s := &session{h: &Handler{opts: Options{OnError: func(error) { failures++ }}}}
+		s.shared = &sharedSession{s: s, r: &replicas{h: s.h, bus: uncounted{bus}, topic: "x"}}
+		f := &follower{s: s, name: string(callLine) + strings.Repeat("A", nameLength) + ".1", call: true, who: "me"}
+		began := time.Now()
+		f.probe(t.Context())
+		if took := time.Since(began); !f.over || failures != mostSilent || took > mostSilent*probes {
+			t.Errorf("over %v after %s and %d failures", f.over, took, failures)
+		}
+	})
+}
+
 // hanging is a log that takes nothing until its context ends.
 type hanging struct{ state.EventLog }
 

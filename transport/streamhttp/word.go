@@ -3,7 +3,6 @@ package streamhttp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -148,10 +147,7 @@ func (r *replicas) heard(s *session, kind, from string, rest []byte) {
 	case wordCancel:
 		r.deliver(s, rest)
 	case wordNews:
-		ctx, cancel := bounded(r.ctx)
-		defer cancel()
-		_, err := s.shared.look(ctx)
-		r.h.report(err)
+		r.news(s)
 	case wordTaken:
 		name, version, _ := strings.Cut(string(rest), "\n")
 		if n, err := strconv.ParseUint(version, 10, 64); err == nil {
@@ -198,49 +194,6 @@ func canBeTold(token []byte) bool {
 	const most = 4 << 10
 	_, err := jsonrpc.ParseID(token)
 	return err == nil && len(token) <= most
-}
-
-// lookAgain begins to look all sessions of this handler up, since it is not known what has become of them. What is heard
-// meanwhile does not wait for that.
-func (r *replicas) lookAgain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.missed = true
-	if !r.looks {
-		r.looks = true
-		r.tasks.Go(r.lookAll) // ends with close, or when nothing is missed any more
-	}
-}
-
-func (r *replicas) lookAll() {
-	for r.stillMissed() {
-		for _, s := range r.h.sessions.all() {
-			if !r.lookAt(s) {
-				break // the store fails; each request looks for itself
-			}
-		}
-	}
-}
-
-// stillMissed tells whether word was lost since it was asked last.
-func (r *replicas) stillMissed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	missed := r.missed && r.ctx.Err() == nil
-	r.missed, r.looks = false, missed
-	return missed
-}
-
-// lookAt looks one session up, and tells whether the store could say.
-func (r *replicas) lookAt(s *session) bool {
-	ctx, cancel := bounded(r.ctx)
-	defer cancel()
-	_, err := s.shared.look(ctx)
-	if err == nil || errors.Is(err, state.ErrNotFound) {
-		return true
-	}
-	r.h.opts.OnError(err)
-	return false
 }
 
 // answerAll answers questions until the handler closes.
