@@ -64,6 +64,9 @@ func (c *Client) into(ctx context.Context, method string, params json.RawMessage
 	if err != nil {
 		return nil, err
 	}
+	if kind := outcome.ResultType; kind != "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidResult, "the server answered %q with a result of type %q, which this method does not have", method, kind)
+	}
 	return outcome, decode(method, outcome, result)
 }
 

@@ -43,7 +43,7 @@ func (h *Host) attend(ctx context.Context, req *server.Request, l *live, carries
 		}
 	}
 	if r, err := h.store.Get(ctx, l.id); err != nil || r.Status.Final() {
-		return nil // the next look tells which
+		return nil //nolint:nilerr // the next look tells which
 	}
 	select {
 	case <-stir:
