@@ -107,10 +107,12 @@ func ResourceNotFound(uri string) *Error {
 	return Errorf(CodeResourceNotFound, "resource not found: %s", uri).WithData(map[string]string{"uri": uri})
 }
 
-// MissingCapability says which capabilities the client would have to declare.
+// MissingCapability says which capabilities the client would have to declare, in its message and in its data.
 func MissingCapability(required ClientCapabilities) *Error {
-	return Errorf(CodeMissingCapability, "the request needs client capabilities that it does not declare").
-		WithData(missingCapabilityData{Required: required})
+	e := Errorf(CodeMissingCapability, "").WithData(missingCapabilityData{Required: required})
+	names, _ := Member(e.Data, "requiredCapabilities")
+	e.Message = "the request needs client capabilities that it does not declare: " + string(names)
+	return e
 }
 
 // UnsupportedVersion says which revisions are served instead of the requested one.
