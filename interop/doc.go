@@ -21,7 +21,8 @@
 //
 // [Everything], [Filesystem] and [Memo] are servers: two npm reference servers and node/server2.mjs, which is built on
 // the official TypeScript SDK 2.x. [StartEverything], [StartEverythingSSE] and [StartMemo] run them over HTTP until the
-// test ends.
+// test ends. node/server1.mjs on the official TypeScript SDK 1.x, and two servers inside the tests on the official Go SDK and
+// mcp-go, have the same content; our client drives them on each transport and in each era they have.
 //
 // Four servers ask our client before they answer: the reference server, node/asking2.mjs on the official TypeScript SDK 2.x,
 // and two on the official Go SDK and mcp-go inside the tests. The program of examples/booking asks all clients, from several

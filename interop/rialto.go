@@ -18,7 +18,10 @@ type rialto struct{ client *client.Client }
 var rialtoModes = map[string]client.Mode{"": client.Auto, "auto": client.Auto, "legacy": client.Legacy, "modern": client.Modern}
 
 func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) {
-	options := client.Options{Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[plan.Era]}
+	options := client.Options{
+		Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[plan.Era],
+		ConnectTimeout: driveLimit, // a server that is started on a busy machine takes its time
+	}
 	if plan.Token != "" {
 		options.Headers = http.Header{"Authorization": {"Bearer " + plan.Token}}
 	}
