@@ -64,6 +64,9 @@ Exit codes: 0 done, 1 usage or configuration, 3 authorization needed, 4 server n
 
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, e *environment) int {
+	if len(args) > 0 && args[0] == "help" { // "rialto help call" is what many try first
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	var command []string
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, command = args[:i], args[i+1:]

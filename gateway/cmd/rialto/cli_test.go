@@ -90,6 +90,7 @@ var golden = []struct{ file, command string }{
 	{"help_nothing", ""},
 	{"help_gateway", "gateway --help"},
 	{"help_call", "call --help"},
+	{"help_word", "help call"},
 	{"version", "--version"},
 	{"tools", "tools SITE/mcp"},
 	{"tools_legacy", "tools SITE/legacy --era legacy"},
