@@ -89,6 +89,7 @@ type mailbox struct {
 	lists Change
 	ones  []single
 	busy  bool
+	held  bool // what is put in waits for begin
 	over  bool
 }
 
@@ -109,16 +110,36 @@ func (b *mailbox) put(c Change, key string) {
 		}
 		b.ones = append(b.ones, one)
 	}
-	if !b.busy {
+	b.stir()
+}
+
+// stir sees to it that what is in the box is delivered, unless that is held back; b.mu is held.
+func (b *mailbox) stir() {
+	if full := b.lists != 0 || len(b.ones) > 0; full && !b.busy && !b.held {
 		b.busy = b.start(b.drain) // ends when the box is empty or a delivery fails; each delivery is bounded by answerTime
 	}
 }
 
-// begin delivers what has gathered in a box that was held back by setting busy.
+// hold holds back what is put in, until begin.
+func (b *mailbox) hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
+// begin delivers what has gathered in a box that was held back.
 func (b *mailbox) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.busy = (b.lists != 0 || len(b.ones) > 0) && b.start(b.drain)
+	b.held = false
+	b.stir()
+}
+
+// empty forgets what waits in the box.
+func (b *mailbox) empty() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lists, b.ones = 0, nil
 }
 
 func (b *mailbox) close() {
@@ -146,6 +167,10 @@ func (b *mailbox) drain() {
 func (b *mailbox) next() *era.Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.held {
+		b.busy = false
+		return nil
+	}
 	for _, c := range listChanges {
 		if b.lists&c != 0 {
 			b.lists &^= c
@@ -227,7 +252,7 @@ func (p *Peer) mayWant(c Change, uri string) bool {
 	if p.keeper != nil {
 		return p.keeper.Holds()
 	}
-	return p.Ready() && (c != ResourceUpdated || p.subscribed(uri))
+	return p.expected() && (c != ResourceUpdated || p.subscribed(uri))
 }
 
 // TellTask tells the peer of a request that a task of it has changed, where the peer hears of that without asking.

@@ -116,21 +116,37 @@ const (
 	openingForeseen        // asked for, and the client has said already that it is initialized
 )
 
-// initialized takes the notification that ends the handshake.
+// initialized takes the notification that ends the handshake. Changes from now on are for the client, but they must not
+// overtake the answer to it.
 func (p *Peer) initialized() {
+	p.box.hold()
+	p.mu.Lock()
+	foreseen := p.opening != openingNone
+	if foreseen {
+		p.opening = openingForeseen
+	} else {
+		p.ready.Store(true)
+	}
+	p.mu.Unlock()
+	if !foreseen {
+		p.box.begin()
+	}
+}
+
+// expected tells whether the client has said that it is initialized, though the answer to its handshake may still be on its
+// way out.
+func (p *Peer) expected() bool {
+	if p.Ready() {
+		return true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.opening == openingNone {
-		p.ready.Store(true)
-		return
-	}
-	p.opening = openingForeseen
+	return p.opening == openingForeseen
 }
 
 // greetedBack notes that the answer to the handshake has gone out, or that there will be none.
 func (p *Peer) greetedBack(good bool) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.opening == openingForeseen && good {
 		p.ready.Store(true)
 	}
@@ -139,6 +155,11 @@ func (p *Peer) greetedBack(good bool) {
 		close(p.answered)
 		p.answered = nil
 	}
+	p.mu.Unlock()
+	if !good {
+		p.box.empty()
+	}
+	p.box.begin()
 }
 
 // settled is Ready, and where the client has ended the handshake while the answer to it is still on its way out, it waits

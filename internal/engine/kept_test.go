@@ -46,9 +46,10 @@ func TestInitializedBeforeTheAnswer(t *testing.T) {
 		close(goOn)
 		synctest.Wait()
 		opening.want(t, "result")
+		out.want(t, listChanged)
 		e.Announce(engine.ToolsChanged, "")
 		time.Sleep(time.Second)
-		out.want(t, listChanged)
+		out.want(t, listChanged, listChanged)
 	})
 }
 
@@ -89,6 +90,43 @@ func TestQuestionRightAfterTheHandshake(t *testing.T) {
 		synctest.Wait()
 		first.want(t, "result")
 	})
+}
+
+// A change that comes while the answer to the handshake is still being noted is not lost; and it holds up nobody who closes.
+//
+// Seen to fail: a client that was quick to list heard of no change.
+func TestChangeRightAfterTheHandshake(t *testing.T) {
+	for name, closes := range map[string]bool{"heard": false, "closed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := engine.New(call(empty), engine.Options{})
+				out := &outlet{}
+				p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close(nil)
+				e.Deliver(t.Context(), quick{legacy(t, p, initialize), func() {
+					e.Deliver(t.Context(), legacy(t, p, initialized))
+					e.Announce(engine.ToolsChanged, "")
+					time.Sleep(500 * time.Millisecond)
+				}})
+				time.Sleep(time.Second)
+				out.want(t)
+				if closes {
+					began := time.Now()
+					p.Close(nil)
+					if took := time.Since(began); took > 500*time.Millisecond { // when the goroutine of the answer comes back
+						t.Errorf("Close took %s", took)
+					}
+					out.want(t, "end")
+					return
+				}
+				time.Sleep(time.Second)
+				out.want(t, listChanged)
+			})
+		})
+	}
 }
 
 // far is an exchange that knows whether its client can be reached.

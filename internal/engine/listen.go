@@ -97,7 +97,7 @@ func (in *Incoming) newListen(filter mcp.SubscriptionFilter) *listen {
 		return in.Notify(ctx, n)
 	}
 	l.box.failed = func(error) { in.stop(transport.ErrClosed) }
-	l.box.busy = true // nothing is delivered before the acknowledgement
+	l.box.held = true // nothing is delivered before the acknowledgement
 	return l
 }
 
