@@ -57,7 +57,13 @@ func (w *wire) sessionID() string {
 	return w.session()
 }
 
+// partingTime bounds how long a closing client waits until the server has been told of calls that were given up.
+const partingTime = 500 * time.Millisecond
+
 func (w *wire) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+	w.peer.AwaitFarewells(ctx)
+	cancel()
 	err := w.via.Close()
 	w.peer.Close(transport.ErrClosed)
 	return err

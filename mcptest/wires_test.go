@@ -250,13 +250,21 @@ func TestEveryWireCancels(t *testing.T) {
 	})
 }
 
+// Seen to fail: closing overtook the cancellation, and the server went on with the call for 5 s.
 func TestEveryWireTimesOut(t *testing.T) {
 	everyWire(t, func(t *testing.T, w mcptest.Wire, s *server.Server) {
+		var ended time.Time
+		t.Cleanup(func() { // after both sides have closed: cleanups run the last first
+			if took := time.Since(ended); took > 3*time.Second {
+				t.Errorf("closing took %s", took)
+			}
+		})
 		c := w.Dial(t, s)
 		_, err := c.CallTool(t.Context(), "wait", nil, client.CallOptions{Timeout: 30 * time.Millisecond})
 		if !errors.Is(err, mcp.CodeRequestTimeout) {
 			t.Errorf("a silent tool: %v", err)
 		}
+		ended = time.Now()
 	})
 }
 

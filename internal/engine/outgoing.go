@@ -175,7 +175,24 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 		tell()
 		return
 	}
-	p.start(tell)
+	p.mu.Lock()
+	p.farewells++
+	p.mu.Unlock()
+	said := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.farewells--
+		p.stirred()
+	}
+	if !p.start(func() { defer said(); tell() }) {
+		said()
+	}
+}
+
+// AwaitFarewells returns when the peer has been told of every call that was given up, or ctx ends. Who closes the wire asks
+// for it first: a peer that sees the end of its input but no cancellation goes on with such calls for a while.
+func (p *Peer) AwaitFarewells(ctx context.Context) {
+	p.until(ctx, func() bool { return p.farewells == 0 })
 }
 
 // reason is what the peer may know of the end of a wait: the cause that a caller gives a context is not for it.

@@ -43,6 +43,7 @@ type Peer struct {
 	opening   int           // how far the answer to the handshake is
 	answered  chan struct{} // closed when it has gone out; nil when none is awaited
 	tasks     int           // goroutines that work for the peer now
+	farewells int           // of those: cancellations on their way to it
 	stir      chan struct{} // closed when a task or a request ends; nil while nobody waits for that
 }
 
