@@ -84,7 +84,6 @@ type Client struct {
 	own   *http.Transport   // nil where the user gave a client
 	quick *direct           // for POSTs over plain HTTP; nil where net/http has to send them
 	base  http.Header       // what every request has
-	names []string          // of the user's headers in base
 	recv  transport.Receiver
 	peer  transport.Peer
 	opts  ClientOptions

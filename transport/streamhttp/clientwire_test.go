@@ -79,11 +79,11 @@ func TestClientRedirects(t *testing.T) {
 			}},
 		}).use("2026-07-28")
 		c.session = "s"
-		if _, err := c.call(t.Context(), "echo", engine.CallOptions{}); err != nil {
+		if _, err := c.call(t.Context(), "echo", engine.CallOptions{Headers: [][2]string{{"X-Tenant-Key", "t"}}}); err != nil {
 			t.Fatal(err)
 		}
 		header := <-seen
-		for _, secret := range []string{"Authorization", "X-Api-Key", "Mcp-Session-Id"} {
+		for _, secret := range []string{"Authorization", "X-Api-Key", "X-Tenant-Key", "Mcp-Session-Id"} {
 			if kept := header.Get(secret) != ""; kept != (name == "same origin") {
 				t.Errorf("%s: %s kept is %v", name, secret, kept)
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/transport"
@@ -30,7 +31,6 @@ func (c *Client) setHeaders() {
 		name = http.CanonicalHeaderKey(name)
 		if !slices.Contains(ownHeaders, name) {
 			c.base[name] = slices.Clone(values)
-			c.names = append(c.names, name)
 		}
 	}
 }
@@ -137,6 +137,16 @@ func (c *Client) keepSession(resp *http.Response) {
 	c.mu.Unlock()
 }
 
+// travels tells whether a header may go to another origin: those of the protocol that are no secret. What a user has given
+// for all requests or for one may be a credential by any name.
+func travels(name string) bool {
+	switch name {
+	case "Accept", "Content-Type", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name":
+		return true
+	}
+	return strings.HasPrefix(name, "Mcp-Param-")
+}
+
 // redirect follows what keeps the method, and takes the user's headers and the session away from any other origin. A move
 // of the same host from http to https is none.
 func (c *Client) redirect(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
@@ -150,11 +160,10 @@ func (c *Client) redirect(next func(*http.Request, []*http.Request) error) func(
 		sameHost := req.URL.Host == from.URL.Host
 		upgrade := from.URL.Scheme == "http" && req.URL.Scheme == "https" && req.URL.Hostname() == from.URL.Hostname() && req.URL.Port() == "" && from.URL.Port() == ""
 		if !(sameHost && req.URL.Scheme == from.URL.Scheme) && !upgrade {
-			for _, name := range c.names {
-				delete(req.Header, name)
-			}
-			for _, name := range []string{headerSession, "Authorization", "Cookie", "Last-Event-Id"} {
-				delete(req.Header, name)
+			for name := range req.Header {
+				if !travels(name) {
+					delete(req.Header, name)
+				}
 			}
 			req.Host = ""
 		}
