@@ -28,7 +28,9 @@ func TestTypeScriptRunsTasks(t *testing.T) {
 		return "hello " + who.Name, err
 	})
 	add("fail", func(context.Context, *server.Request, struct{}) (string, error) { return "", errors.New("no paper") })
-	add("break", func(context.Context, *server.Request, struct{}) (string, error) { return "", mcp.Errorf(4711, "broken") })
+	add("break", func(context.Context, *server.Request, struct{}) (string, error) {
+		return "", mcp.Errorf(4711, "broken")
+	})
 	web := httptest.NewServer(s.Handler())
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
