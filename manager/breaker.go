@@ -172,10 +172,10 @@ func (b *Breaker) count(o Outcome, now time.Time) bool {
 	if probe {
 		b.probing = false
 	}
-	switch {
-	case o == Unknown:
+	switch o {
+	case Unknown:
 		return false
-	case o == Answered:
+	case Answered:
 		b.failures = 0
 		b.window.add(now, false)
 		if !probe {

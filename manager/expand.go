@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,10 @@ const (
 type expander struct {
 	opts ReadOptions
 	left int // bytes that may still be made
+
+	inputs []Input           // that may be asked for
+	given  map[string]string // what the user has answered, by id
+	failed map[string]string // why there is no answer, by id
 }
 
 // expand gives text with its variables put in, or says what is wrong without telling any value.
@@ -81,10 +86,37 @@ func (x *expander) input(id string) (value, fault string) {
 			return value, ""
 		}
 	}
+	shown := id
 	if !isVariable(strings.NewReplacer("-", "_", ".", "_").Replace(id)) {
-		id = "..."
+		shown = "..."
 	}
-	return "", fmt.Sprintf("the input %s has no value, since nobody is asked for inputs here; write ${env:VAR} instead", id)
+	at := slices.IndexFunc(x.inputs, func(in Input) bool { return in.ID == id })
+	switch {
+	case x.opts.Ask == nil:
+		return "", fmt.Sprintf("the input %s has no value, since nobody is asked for inputs here; write ${env:VAR} instead", shown)
+	case at < 0:
+		return "", fmt.Sprintf("the input %s is not among the inputs of this file; add it, or write ${env:VAR} instead", shown)
+	}
+	return x.ask(x.inputs[at], shown)
+}
+
+// ask asks for an input, once. The answer may be secret, so nothing of it is told.
+func (x *expander) ask(in Input, shown string) (value, fault string) {
+	if value, ok := x.given[in.ID]; ok {
+		return value, x.failed[in.ID]
+	}
+	if x.given == nil {
+		x.given, x.failed = make(map[string]string), make(map[string]string)
+	}
+	value, err := x.opts.Ask(in)
+	switch {
+	case err != nil:
+		value, fault = "", fmt.Sprintf("the input %s was not given; start again and answer, or write ${env:VAR} instead", shown)
+	case in.Type == "pickString" && len(in.Options) > 0 && !slices.Contains(in.Options, value):
+		value, fault = "", fmt.Sprintf("the input %s must be one of those to pick from", shown)
+	}
+	x.given[in.ID], x.failed[in.ID] = value, fault
+	return value, fault
 }
 
 const longestVariable = 128

@@ -1,6 +1,8 @@
 package manager
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -73,5 +75,46 @@ func TestWhatIsExpanded(t *testing.T) {
 	s, err = readEntry(t, `{"url":"${NONE}"}`, ReadOptions{})
 	if err != nil || s.URL != "${NONE}" {
 		t.Errorf("without a lookup: %q, %v", s.URL, err)
+	}
+}
+
+// TestAskForInputs holds that the user is asked once for each input that is in use, and for no other.
+func TestAskForInputs(t *testing.T) {
+	const text = `{"inputs": [
+		{"id": "key", "type": "promptString", "description": "Which key?", "password": true},
+		{"id": "region", "type": "pickString", "options": ["eu", "us"], "default": "eu"},
+		{"id": "unused", "type": "promptString"}, {"id": "refused", "type": "promptString"}],
+	"servers": {
+		"a": {"type": "stdio", "command": "a", "args": ["${input:key}", "${input:region}"], "env": {"K": "${input:key}"}},
+		"b": {"type": "stdio", "command": "b", "args": ["${input:refused}"]},
+		"c": {"type": "stdio", "command": "c", "args": ["${input:nobody}"]},
+		"d": {"type": "stdio", "command": "d", "args": ["${input:unused}"], "disabled": true}}}`
+	for answer, wrong := range map[string]string{"us": "", "asia": "the input region must be one of those to pick from"} {
+		asked := map[string]int{}
+		ask := func(in Input) (string, error) {
+			asked[in.ID]++
+			switch in.ID {
+			case "refused":
+				return "", errors.New("hush: the user has gone away")
+			case "region":
+				return answer, nil
+			}
+			return "topsecret", nil
+		}
+		f, err := Read(strings.NewReader(text), "f", ReadOptions{Ask: ask, Lookup: func(string) (string, bool) { return "", false }})
+		if err == nil || strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "secret") {
+			t.Fatalf("got %v", err)
+		}
+		for _, want := range []string{"refused was not given", "nobody is not among the inputs", wrong} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q in it", err, want)
+			}
+		}
+		if a, ok := f.Server("a"); wrong == "" && (!ok || a.Args[0] != "topsecret" || a.Args[1] != "us" || a.Env["K"] != "topsecret") {
+			t.Errorf("got %#v, %v", a, ok)
+		}
+		if fmt.Sprint(asked) != "map[key:1 refused:1 region:1]" {
+			t.Errorf("asked for %v", asked)
+		}
 	}
 }

@@ -22,6 +22,12 @@ type ReadOptions struct {
 	// not called when Lookup is nil.
 	Input func(id string) (value string, ok bool)
 
+	// Ask asks the user for an input of a VS Code file: once for each input that an entry in use refers to and that the
+	// function Input has no value for. The answer to one of type pickString must be among its Options; one of type command
+	// is asked for like the others, since no command is run here. An error is that of each entry that needs the input. Nil
+	// asks for nothing; like Input it is not called when Lookup is nil.
+	Ask func(Input) (value string, err error)
+
 	// MaxBytes bounds the file. Zero means 1 MiB; negative means no bound.
 	MaxBytes int64
 
@@ -103,14 +109,15 @@ func Read(r io.Reader, name string, opts ReadOptions) (*File, error) {
 	f := &File{Name: name, Root: root, Source: source}
 	entries := f.find(opts, problems)
 	reader := newEntryReader(opts, problems)
+	if f.Shape != ShapeRoot {
+		f.Inputs = reader.inputs(root.Member("inputs"))
+		reader.expand.inputs = f.Inputs
+	}
 	for _, entry := range entries {
 		f.Names = append(f.Names, entry.name)
 		if s, ok := reader.server(entry); ok {
 			f.Servers = append(f.Servers, s)
 		}
-	}
-	if f.Shape != ShapeRoot {
-		f.Inputs = reader.inputs(root.Member("inputs"))
 	}
 	return f, problems.Err()
 }

@@ -28,7 +28,7 @@ type Value struct {
 	doc      *document
 	parent   *Value
 	name     string // key in the parent, when that is an object
-	index    int    // place in the parent, when that is a list
+	index    int    // place in the parent
 	at, end  int    // offsets in the document
 	kind     Kind
 	text     string // decoded text, or the digits of a number, or "true"
