@@ -62,6 +62,7 @@ var tree = []row{
 	{"auth/oauth", []string{"jsonrpc", "mcp", "transport", "client", "auth"}},
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport/...", "client", "auth/..."}},
+	{"manager/mount", []string{"jsonrpc", "mcp", "server", "manager"}},
 	{"llm/portable", []string{"jsonrpc"}},
 	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "client", "manager", "llm/portable"}},
 	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable"}}, // the shapes of one API each
@@ -89,7 +90,7 @@ var (
 
 	// public: programs that show the library use it as a stranger would.
 	public = []string{
-		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks/...", "apps", "skills", "auth/...", "manager", "llm/...", "mcptest",
+		"jsonrpc", "mcp", "state", "transport/...", "server", "client", "tasks/...", "apps", "skills", "auth/...", "manager/...", "llm/...", "mcptest",
 	}
 )
 
