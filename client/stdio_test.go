@@ -42,6 +42,16 @@ var children = map[string]func(){
 			},
 		})
 	},
+	"large": func() { // answers with the id first, or last as many servers do
+		child(with(modern(nil), script{"tools/call": func(p *peer, m *jsonrpc.Message) {
+			content := `"result":{"content":[],"resultType":"complete","x":"` + strings.Repeat("x", 8000) + `"}`
+			id := `"id":` + string(m.ID.Raw())
+			if strings.Contains(string(m.Params), "last") {
+				id, content = content, id
+			}
+			p.conn.Write(context.Background(), []byte(`{"jsonrpc":"2.0",`+id+`,`+content+`}`))
+		}}))
+	},
 	"stubborn": func() {
 		signal.Ignore(syscall.SIGTERM)
 		time.Sleep(time.Hour)
@@ -126,6 +136,27 @@ func TestStdioOpening(t *testing.T) {
 			}
 			c.Close()
 		})
+	}
+}
+
+// A call whose answer is over the limit fails at once, and the next ones go on.
+//
+// Seen to fail: it waited for its time limit.
+func TestStdioLargeAnswer(t *testing.T) {
+	noLeak(t)
+	cmd, _ := command(t, "large")
+	cmd.MaxFrameBytes = 4000
+	c, err := client.DialStdio(t.Context(), cmd, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, id := range []string{"first", "last"} {
+		began := time.Now()
+		_, err := c.CallTool(t.Context(), id, nil, client.CallOptions{Timeout: time.Minute})
+		if err == nil || !strings.Contains(err.Error(), "larger than 4000 bytes") || time.Since(began) > 30*time.Second {
+			t.Errorf("id %s: after %s: %v", id, time.Since(began), err)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ type FrameError struct {
 	Limit int64  // the limit that was broken, in bytes; 0 where it is another fault
 	Text  string // what is wrong, fit for the peer
 	Start []byte // the first bytes of the frame (at most 256), for logs
+	End   []byte // the last bytes of the frame (at most 256); nil where they are not known
 }
 
 func (e *FrameError) Error() string { return e.Text }

@@ -31,6 +31,19 @@ func (p *Peer) settle(m *jsonrpc.Message, x transport.Exchange) {
 	w.signal()
 }
 
+// Lost implements transport.Loser.
+func (p *Peer) Lost(id jsonrpc.ID, err error) bool {
+	p.mu.Lock()
+	w := p.pending[id]
+	delete(p.pending, id)
+	p.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	w.fail(err)
+	return true
+}
+
 // stray describes an answer that belongs to no call. An error without id tells what the peer thinks of a frame of ours.
 func stray(m *jsonrpc.Message) error {
 	if m.ID.IsZero() && m.Error != nil {

@@ -47,7 +47,10 @@ type Peer struct {
 	stir      chan struct{} // closed when a task or a request ends; nil while nobody waits for that
 }
 
-var _ transport.Peer = (*Peer)(nil)
+var (
+	_ transport.Peer  = (*Peer)(nil)
+	_ transport.Loser = (*Peer)(nil)
+)
 
 func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
 	p := &Peer{

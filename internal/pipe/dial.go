@@ -95,6 +95,7 @@ func (l *Link) pardon(err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
+	transport.Lose(l.peer, bad) // where it is not the answer to a call, nobody waits for it
 	l.opts.OnError(bad)
 	return nil
 }

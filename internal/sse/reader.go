@@ -24,7 +24,8 @@ var ErrCut = errors.New("event stream ended inside an event")
 // LimitError reports an event that is larger than the limit. Its data is dropped; reading may go on. Where the same
 // event carries an ID or a retry time, they still follow as a Setting.
 type LimitError struct {
-	Limit int64 // in bytes
+	Limit int64  // in bytes
+	Start []byte // the first bytes of its data (at most 256); nil where something else was too large
 }
 
 func (e *LimitError) Error() string {
@@ -272,13 +273,15 @@ func (r *Reader) checkSize() error {
 	if r.place != atStart {
 		r.place = inNoise
 	}
+	const most = 256
+	start := bytes.Clone(r.data[:min(len(r.data), most)])
 	r.size = 0
 	r.data, r.value = nil, nil
 	if r.over {
 		return nil
 	}
 	r.over = true
-	return &LimitError{Limit: r.limit}
+	return &LimitError{Limit: r.limit, Start: start}
 }
 
 // endLine finishes a line and reports whether it completed something to hand over.

@@ -84,7 +84,7 @@ func (c *Conn) deliver(events *sse.Reader) error {
 		switch {
 		case errors.As(err, &large):
 			err = c.hand(arrival{err: &transport.FrameError{
-				Limit: large.Limit, Text: fmt.Sprintf("an event of more than %d bytes was skipped", large.Limit),
+				Limit: large.Limit, Text: fmt.Sprintf("an event of more than %d bytes was skipped", large.Limit), Start: large.Start,
 			}})
 		case err == nil && event.Kind == sse.Message:
 			err = c.take(event)

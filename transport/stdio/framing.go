@@ -14,7 +14,7 @@ const (
 	defaultLimit = 10 << 20 // bytes a frame
 	minBuffer    = 4 << 10  // a quiet connection holds this much
 	maxBuffer    = 64 << 10 // a busy one this much
-	startBytes   = 256      // of a refused frame, for logs
+	startBytes   = 256      // of a refused frame, and as many of its end
 )
 
 // frameReader cuts a source into lines. Its memory is bounded by the limit and the buffer, and each byte of a long line
@@ -24,11 +24,11 @@ type frameReader struct {
 	limit int64 // below zero: none
 
 	buf        []byte
-	start, end int    // what of buf is unread
-	long       []byte // the head of a line that did not fit into buf
-	skip       bool   // the rest of a refused line is being dropped
-	begun      bool   // a byte order mark has been looked for
-	err        error  // what ended the source
+	start, end int                   // what of buf is unread
+	long       []byte                // the head of a line that did not fit into buf
+	bad        *transport.FrameError // the rest of this line is being dropped, but for its end
+	begun      bool                  // a byte order mark has been looked for
+	err        error                 // what ended the source
 }
 
 func newFrameReader(src source, limit int64) frameReader {
@@ -58,7 +58,7 @@ func (r *frameReader) next(ctx context.Context) ([]byte, error) {
 
 // ready tells whether next is sure to return without waiting.
 func (r *frameReader) ready() bool {
-	if r.skip || !r.begun {
+	if r.bad != nil || !r.begun {
 		return false // what comes first may be no frame
 	}
 	for rest := r.buf[r.start:r.end]; ; {
@@ -87,9 +87,12 @@ func (r *frameReader) cut() (part []byte, ended bool) {
 
 // line takes a piece of a line and returns the frame it completes, if any.
 func (r *frameReader) line(part []byte, ended bool) ([]byte, error) {
-	if r.skip {
-		r.skip = !ended
-		return nil, nil
+	if r.bad != nil {
+		r.bad.End = lastBytes(append(r.bad.End, lastBytes(part)...))
+		if !ended {
+			return nil, nil
+		}
+		return nil, r.refused()
 	}
 	if ended && len(r.long) == 0 {
 		return r.frame(part)
@@ -100,9 +103,8 @@ func (r *frameReader) line(part []byte, ended bool) ([]byte, error) {
 	}
 	// A carriage return at the end may belong to the line end.
 	if over := int64(len(r.long)) - r.limit; r.limit >= 0 && over > 0 && (over > 1 || r.long[len(r.long)-1] != '\r') {
-		err := r.tooLong(r.long)
-		r.long, r.skip = nil, true
-		return nil, err
+		r.bad = r.tooLong(r.long)
+		r.long = nil
 	}
 	return nil, nil
 }
@@ -141,13 +143,23 @@ func (r *frameReader) skipMark(line []byte, whole bool) []byte {
 	return bytes.TrimPrefix(line, []byte(mark))
 }
 
-func (r *frameReader) tooLong(line []byte) error {
+// refused reports the line that was dropped, now that it has ended.
+func (r *frameReader) refused() error {
+	bad := r.bad
+	r.bad = nil
+	return bad
+}
+
+func (r *frameReader) tooLong(line []byte) *transport.FrameError {
 	return &transport.FrameError{
 		Limit: r.limit,
 		Text:  fmt.Sprintf("the message is longer than the limit of %d bytes; it was skipped, send a smaller one", r.limit),
-		Start: bytes.Clone(line[:min(len(line), startBytes)]),
+		Start: bytes.Clone(line[:min(len(line), startBytes)]), End: lastBytes(line),
 	}
 }
+
+// lastBytes copies the end of what there is of a line.
+func lastBytes(line []byte) []byte { return bytes.Clone(line[max(0, len(line)-startBytes):]) }
 
 // fill reads once. Only what ends the source for good is kept.
 func (r *frameReader) fill(ctx context.Context) error {
@@ -169,6 +181,9 @@ func (r *frameReader) fill(ctx context.Context) error {
 
 // finish hands over a last line without a line end, once, and then the error.
 func (r *frameReader) finish() ([]byte, error) {
+	if r.bad != nil && r.err == io.EOF {
+		return nil, r.refused()
+	}
 	if len(r.long) > 0 && r.err == io.EOF {
 		if frame, err := r.takeLong(); frame != nil || err != nil {
 			return frame, err

@@ -69,6 +69,23 @@ var framings = []struct {
 	{"two over", "123456789\n123456789\n1\n", []string{"refused", "refused", "1"}},
 }
 
+// A refused line shows its beginning and its end, wherever the reads have cut it.
+func TestFramingShowsBothEnds(t *testing.T) {
+	for _, middle := range []int{300, 5000, 300 << 10} {
+		start, end := strings.Repeat("a", startBytes), strings.Repeat("z", startBytes)
+		for _, line := range []string{start + strings.Repeat("m", middle) + end + "\r\n1\n", start + strings.Repeat("m", middle) + end} {
+			for _, src := range []io.Reader{strings.NewReader(line), iotest.OneByteReader(strings.NewReader(line))} {
+				r := newFrameReader(memSource{src}, 300)
+				_, err := r.next(t.Context())
+				var refused *transport.FrameError
+				if !errors.As(err, &refused) || string(refused.Start) != start || strings.Trim(string(refused.End), "z\r") != "" || len(refused.End) != startBytes {
+					t.Errorf("%d: got %#v", middle, err)
+				}
+			}
+		}
+	}
+}
+
 func TestFraming(t *testing.T) {
 	for _, c := range framings {
 		t.Run(c.name, func(t *testing.T) {

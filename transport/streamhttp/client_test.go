@@ -213,6 +213,11 @@ func TestClientReads(t *testing.T) {
 		{"no JSON", say("application/json", "hello"), "without an answer", 0},
 		{"large", say("application/json", `{"a":"`+strings.Repeat("x", 5000)+`"}`), "larger than 4096", 0},
 		{"large event", say("text/event-stream", "data: "+strings.Repeat("x", 5000)+"\n\ndata: "+answered+"\n\n"), "", 0},
+		{"large answer on a stream that stays open", func(w http.ResponseWriter, r *http.Request) {
+			say("text/event-stream", `data: {"id":1,"jsonrpc":"2.0","result":{"a":"`+strings.Repeat("x", 5000)+"\"}}\n\n")(w, r)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, "larger than 4096", 0},
 		{"ends too early", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			say("application/json", answered)(w, r)

@@ -30,6 +30,7 @@ func (c *Client) events(body io.Reader, at *place, handle func(frame []byte) (mo
 		switch {
 		case errors.As(err, &large):
 			c.opts.OnError(fmt.Errorf("skipped an event from %s: %w", c.where, err))
+			transport.Lose(c.peer, &transport.FrameError{Limit: large.Limit, Start: large.Start})
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
