@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,19 @@ var about = map[string][]string{
 }
 
 var caseTest = regexp.MustCompile(`(?m)^func TestC([0-9]{3})[A-Z]\w*\(t \*testing\.T\)`)
+
+// aboutClients lists the cases that concern a client: over HTTP, in authorization, and with a process of its own. Of cases that
+// concern other parts too it is the client's half that is meant, which lies beside the client, its transports or the logins.
+var aboutClients = map[string][]string{
+	"eras":          {"003", "004", "024", "025"},
+	"streams":       {"015", "018", "034", "035", "037", "057", "058", "059", "109"},
+	"lists":         {"065", "072", "073", "078", "100", "105"},
+	"pipes":         {"040", "041", "042", "043", "080", "082", "083", "114"},
+	"authorization": {"085", "086", "089", "090", "091", "092", "094", "095"},
+}
+
+// clientFolders are where tests of clients lie, beside this one.
+var clientFolders = regexp.MustCompile(`^(client|auth|transport|internal/cases)/`)
 
 // Each case has a test, wherever in the tree it lies.
 func TestEveryCase(t *testing.T) {
@@ -49,6 +63,15 @@ func TestEveryCase(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for subject, numbers := range aboutClients {
+		for _, number := range numbers {
+			if !slices.ContainsFunc(held[number], func(path string) bool {
+				return clientFolders.MatchString(strings.TrimPrefix(filepath.ToSlash(path), "../../"))
+			}) {
+				t.Errorf("no test of a client is named for case %s (%s): a test function TestC%s... is missing", number, subject, number)
+			}
+		}
 	}
 	for subject, numbers := range about {
 		for _, number := range numbers {
