@@ -15,7 +15,7 @@ import (
 )
 
 // pages are what this test reads, seen from here.
-var pages = []string{"../README.md", "../docs/README.md", "../docs/guide/server.md", "../docs/guide/asking.md", "../docs/guide/client.md", "../docs/guide/models.md", "../docs/guide/authorization.md", "../docs/guide/gateway.md", "../docs/guide/replicas.md", "../docs/guide/authorization-server.md", "../docs/guide/extensions.md", "../docs/guide/tasks.md"}
+var pages = []string{"../README.md", "../docs/README.md", "../docs/guide/server.md", "../docs/guide/asking.md", "../docs/guide/client.md", "../docs/guide/models.md", "../docs/guide/authorization.md", "../docs/guide/gateway.md", "../docs/guide/replicas.md", "../docs/guide/authorization-server.md", "../docs/guide/extensions.md", "../docs/guide/tasks.md", "../docs/guide/manager.md"}
 
 // source is the comment above a block: the file, from the root of the tree, and behind # the declaration or region.
 var source = regexp.MustCompile(`^<!-- (?:code|file): ([\w./-]+)(?:#([\w.]+))? -->$`)

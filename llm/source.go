@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -28,14 +29,15 @@ type Notifier interface {
 }
 
 // ErrNotRun says that a call has not been begun, so that it may be repeated whatever the tool does.
-var ErrNotRun = errors.New("the call has not been begun")
+var ErrNotRun = manager.ErrNotRun
 
-// Listed is a tool of a server, or why a server has none to offer.
-type Listed struct {
-	Server string // the name it has in the configuration, never one it gives itself; "" where there is only one
-	Tool   mcp.Tool
-	Err    error
-}
+// Listed is a tool of a server, or why a server has none to offer. A [manager.Manager] lists them too, and is a Source.
+type Listed = manager.Listed
+
+var _ interface {
+	Source
+	Notifier
+} = (*manager.Manager)(nil)
 
 // ListFloor is how long a list is kept when the server does not say how long it may be.
 const ListFloor = 30 * time.Second

@@ -1,4 +1,17 @@
-// Package manager keeps many MCP servers at once. For now it holds the reader of server configuration files.
+// Package manager keeps many MCP servers at once: it reads the files in which hosts keep them, connects to all of them, and
+// lists and calls across them.
+//
+//	f, err := manager.ReadFile("mcp.json", manager.ReadOptions{Lookup: os.LookupEnv})
+//	m, err := manager.Open(f.Servers, manager.Options{})
+//	defer m.Close()
+//	list, err := m.ListTools(ctx)
+//	result, err := m.Call(ctx, manager.Name{Server: "files", Name: "read"}, args)
+//
+// [Manager] is all of that. Each server has a state and a reason ([Status]), and is nobody's trouble but its own. It is made
+// of parts that can be used alone: [Keeper] keeps one server connected, [Breaker] refuses calls of a server that does not
+// answer, [Dial] connects to an entry of a file, [Reason] says in words without secrets why it failed.
+//
+// # Files
 //
 // Hosts agree on the shape of one server and differ in what stands around it, so [Read] accepts all of these:
 //
