@@ -25,8 +25,8 @@ type Options struct {
 	// MaxRunning bounds the tasks whose work runs at once. Zero means 1,000.
 	MaxRunning int
 
-	// MaxPerPrincipal bounds the tasks of one principal that are kept. Zero means 256. Those of senders that nobody knows are
-	// bounded by the store alone.
+	// MaxPerPrincipal bounds the tasks of one principal that are kept, and those of all senders together that do not come over
+	// HTTP. Zero means 256. Those of senders over HTTP that nobody knows are bounded by the store alone.
 	MaxPerPrincipal int
 
 	// MaxResultBytes bounds the JSON of one result. A task with a larger one has failed, and says so. Zero means 4 MiB.
