@@ -47,4 +47,5 @@ type FrameError struct {
 	End   []byte // the last bytes of the frame (at most 256); nil where they are not known
 }
 
+// Error implements error.
 func (e *FrameError) Error() string { return e.Text }

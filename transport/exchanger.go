@@ -52,6 +52,7 @@ type StatusError struct {
 	Authorized bool
 }
 
+// Error implements error. It ends with the error message of the server, or else with the beginning of the body.
 func (e *StatusError) Error() string {
 	if e.Message != nil && e.Message.Error != nil {
 		return fmt.Sprintf("HTTP status %d: %s", e.Status, e.Message.Error.Message)
