@@ -12,6 +12,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/internal/schema"
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -98,6 +99,8 @@ func (s *Set) run(ctx context.Context, b *bound, args json.RawMessage) (*mcp.Cal
 	}
 	result, err := s.source.CallTool(ctx, b.Server, b.Original, args)
 	lost := errors.Is(err, mcp.CodeConnectionClosed) || errors.Is(err, ErrNotRun)
+	var declined *manager.UnknownOutcomeError // the manager knows whether its server is to be believed
+	lost = lost && !errors.As(err, &declined)
 	safe := errors.Is(err, ErrNotRun) || b.Annotations.ReadOnly() || b.Annotations.Idempotent()
 	if err != nil && lost && safe && ctx.Err() == nil {
 		result, err = s.source.CallTool(ctx, b.Server, b.Original, args)
