@@ -74,7 +74,7 @@ func (d *Detached) Work(ctx context.Context, fn func(ctx context.Context, req *R
 			}
 			err = failed
 		}
-		return outcomeOf(r, r.concluded(value, err))
+		return r.kept(value, err)
 	}
 }
 
@@ -99,6 +99,17 @@ func (r *Request) contained(ctx context.Context, fn func(ctx context.Context, re
 	value, err = fn(ctx, r)
 	returned = true
 	return value, err
+}
+
+// kept makes an outcome of what fn has returned. Encoding runs code of the tool's types, so a panic is contained here too.
+func (r *Request) kept(value any, err error) (out TaskOutcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.server.report(fmt.Errorf("encoding the result of %s %q panicked: %v\n%s", r.Method(), r.Name(), v, debug.Stack()))
+			out = outcomeOf(r, &era.Outcome{}) // an internal error
+		}
+	}()
+	return outcomeOf(r, r.concluded(value, err))
 }
 
 // next puts the questions that a run has returned, and makes the run that finds the answers.
