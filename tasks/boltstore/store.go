@@ -31,6 +31,7 @@ type Options struct {
 type Store struct {
 	db   *bbolt.DB
 	opts Options
+	last uint64 // the number of the last task that was there when the file was opened
 }
 
 var _ tasks.Store = (*Store)(nil)
@@ -66,18 +67,20 @@ func Open(path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the file of tasks: %w", err)
 	}
+	s := &Store{db: db, opts: opts}
 	err = db.Update(func(tx *bbolt.Tx) error {
 		for _, name := range [][]byte{byID, order, ends, counts, meta} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
+		s.last = tx.Bucket(byID).Sequence()
 		return nil
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the file of tasks: %w", err), db.Close())
 	}
-	return &Store{db: db, opts: opts}, nil
+	return s, nil
 }
 
 // Close closes the file. The server that uses it is shut down before.
@@ -176,24 +179,27 @@ func (s *Store) List(ctx context.Context, owner, after string, limit int) (all [
 	return all, err
 }
 
-// Orphans implements tasks.Store: one process has the file, so before it has begun anything nobody runs what has not ended.
+// Orphans implements tasks.Store: one process has the file, so nobody runs what had not ended when it was opened. What has
+// begun since is run here, by whichever host.
 func (s *Store) Orphans(ctx context.Context) (ids []string, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	var unreadable error
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(byID).ForEach(func(id, _ []byte) error {
 			e, err := get(tx, string(id))
 			switch {
 			case errors.Is(err, tasks.ErrNotFound):
-				return nil
-			case err == nil && !e.Task.Status.Final():
+			case err != nil:
+				unreadable = err // the others are found all the same
+			case e.Number <= s.last && !e.Task.Status.Final():
 				ids = append(ids, string(id))
 			}
-			return err
+			return nil
 		})
 	})
-	return ids, err
+	return ids, errors.Join(err, unreadable)
 }
 
 // write runs one change of the file, after what is over has gone.
@@ -222,8 +228,11 @@ func sweep(tx *bbolt.Tx) error {
 	}
 	for i, id := range gone {
 		var e entry
-		if err := json.Unmarshal(tx.Bucket(byID).Get(id), &e); err != nil {
-			return fmt.Errorf("read a task of the file: %w", err)
+		if err := json.Unmarshal(tx.Bucket(byID).Get(id), &e); err != nil { // it must not keep all others from changing
+			if err := errors.Join(tx.Bucket(byID).Delete(id), tx.Bucket(ends).Delete(keys[i])); err != nil {
+				return err
+			}
+			continue
 		}
 		err := errors.Join(tx.Bucket(byID).Delete(id), tx.Bucket(ends).Delete(keys[i]),
 			tx.Bucket(order).Delete(orderKey(e.Task.Owner, e.Number)), count(tx, e.Task.Owner, -1))

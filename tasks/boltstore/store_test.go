@@ -2,10 +2,13 @@ package boltstore_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/tasks"
@@ -77,5 +80,64 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 	if _, err := s.Update(t.Context(), "a", func(r *tasks.Record) error { r.Message = strings.Repeat("x", 2000); return nil }); !errors.Is(err, tasks.ErrFull) {
 		t.Errorf("too large: %v", err)
+	}
+}
+
+// Another server on the same open file leaves alone what the first one runs.
+func TestOrphansAreOfEarlierProcesses(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "tasks.db"), boltstore.Options{})
+	if err := s.Create(t.Context(), task("runs"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := s.Orphans(t.Context()); err != nil || len(ids) != 0 {
+		t.Errorf("orphans: %v, %v", ids, err)
+	}
+}
+
+// A task that cannot be read any more hinders no other one, and is gone when its time is over.
+func TestBrokenRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.db")
+	first, err := boltstore.Open(path, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := task("broken")
+	short.TTL = 50 * time.Millisecond
+	if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
+	if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path, boltstore.Options{})
+	if ids, err := s.Orphans(t.Context()); err == nil || len(ids) != 1 || ids[0] != "whole" {
+		t.Errorf("orphans: %v, %v", ids, err)
+	}
+	time.Sleep(time.Until(short.Expires()))
+	if err := s.Create(t.Context(), task("new"), 0); err != nil {
+		t.Errorf("after its time: %v", err)
+	}
+	if _, err := s.Get(t.Context(), "broken"); !errors.Is(err, tasks.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A file that is something else is refused, and left as it is.
+func TestOtherFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	text := strings.Repeat("not a store\n", 2000)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltstore.Open(path, boltstore.Options{}); err == nil {
+		t.Error("it was taken")
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != text {
+		t.Errorf("it was changed: %v", err)
 	}
 }
