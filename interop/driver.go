@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 const (
-	legacyVersion = "2025-11-25"
-	modernVersion = "2026-07-28"
+	legacyVersion = mcp.Version20251125
+	modernVersion = mcp.Version20260728
 
 	// driveLimit bounds one plan on one target, the start of a Node driver included.
 	driveLimit = 60 * time.Second

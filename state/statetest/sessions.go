@@ -47,7 +47,7 @@ func Sessions(t *testing.T, w World, open func(t *testing.T, limits state.Sessio
 // full is a session with every field set.
 func full(id string) state.Session {
 	return state.Session{
-		ID: id, Revision: "2025-11-25", Ready: true, Principal: "6:issuer3:sub2:id", LogLevel: mcp.LevelWarning, Owner: "node-1", Stream: "get-7",
+		ID: id, Revision: mcp.Version20251125, Ready: true, Principal: "6:issuer3:sub2:id", LogLevel: mcp.LevelWarning, Owner: "node-1", Stream: "get-7",
 		ClientInfo:    json.RawMessage(`{"name":"caf\u00e9","x":1e400}`),
 		Capabilities:  json.RawMessage(`{"sampling":{},"n":9007199254740993}`),
 		Subscriptions: []string{"file:///a", "file:///ü"},
