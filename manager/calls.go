@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
-	"github.com/rialto-mcp/rialto/transport"
 )
 
 // Name is a tool, prompt or resource with the server it belongs to.
@@ -39,36 +34,11 @@ func ParseName(text string) (Name, error) {
 	return n, nil
 }
 
-// Retry says when a call that has failed on the way may be repeated.
-type Retry uint8
-
-// The ways to repeat.
-const (
-	RetrySafe   Retry = iota // where it was certainly not begun, or is known to do no harm; see [Manager.Call]
-	RetryNever               // not at all
-	RetryAlways              // also where the server may have done it already: the caller knows that this does no harm
-)
-
 // CallOptions adjusts one call. The zero value means the defaults.
 type CallOptions struct {
 	client.CallOptions
 	Retry Retry
 }
-
-// UnknownOutcomeError is a call whose answer was lost, and which was not repeated since the server may have done it.
-type UnknownOutcomeError struct {
-	Server string
-	What   string // that was asked for
-	Reason string // of the loss; secrets of the configuration are masked
-	err    error
-}
-
-func (e *UnknownOutcomeError) Error() string {
-	return fmt.Sprintf("server %q: %s got no answer: %s; whether it was done is not known, so it was not repeated", e.Server, e.What, e.Reason)
-}
-
-// Unwrap answers what failed.
-func (e *UnknownOutcomeError) Unwrap() error { return e.err }
 
 // Call calls a tool. Arguments and result are those of [client.Client.CallTool].
 //
@@ -137,8 +107,7 @@ func (m *Manager) Do(ctx context.Context, server string, retry Retry, f func(ctx
 	if err != nil {
 		return err
 	}
-	return b.call(ctx, "a call", func() bool { return false }, CallOptions{Retry: retry},
-		func(ctx context.Context, c *client.Client, _ client.CallOptions) error { return f(ctx, c) })
+	return b.keeper.Do(ctx, Attempt{What: "a call", Retry: retry}, f)
 }
 
 func first(opts []CallOptions) CallOptions {
@@ -162,179 +131,6 @@ func (b *member) harmless(tool string) bool {
 }
 
 func (b *member) call(ctx context.Context, what string, safe func() bool, o CallOptions, f func(context.Context, *client.Client, client.CallOptions) error) error {
-	a := attempt{what: what, safe: safe, retries: b.m.opts.Retries}
-	switch o.Retry {
-	case RetryNever:
-		a.retries = -1
-	case RetryAlways:
-		a.safe = always
-	}
-	return b.do(ctx, a, func(ctx context.Context, c *client.Client) error { return f(ctx, c, o.CallOptions) })
-}
-
-// attempt is how a call may be repeated.
-type attempt struct {
-	what    string
-	safe    func() bool // tells whether it does no harm when it is done twice
-	retries int         // negative for none
-}
-
-// do makes a call, and makes it again where that is safe.
-func (b *member) do(ctx context.Context, a attempt, f func(context.Context, *client.Client) error) error {
-	leave, err := b.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	select {
-	case <-b.keeper.Tried():
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	c, err := b.keeper.Conn()
-	if err != nil {
-		if b.keeper.Status().State != Connecting {
-			return err
-		}
-		if c, err = b.keeper.Next(ctx, nil); err != nil {
-			return err
-		}
-	}
-	for try := 0; ; try++ {
-		err := b.once(ctx, c, f)
-		if err == nil || ctx.Err() != nil {
-			return b.own(ctx, err)
-		}
-		untaken := NotTaken(err)
-		switch {
-		case isRefusal(err) || !isUnhealthy(err) && !untaken:
-			return err // an answer, or a refusal
-		case errors.Is(err, mcp.CodeRequestTimeout), !untaken && !a.safe():
-			return b.unknown(a, err)
-		case try >= a.retries:
-			if untaken {
-				return err
-			}
-			return b.unknown(a, err)
-		}
-		next, failed := b.again(ctx, c, try)
-		switch {
-		case failed != nil && untaken:
-			return fmt.Errorf("%w (before: %w)", failed, err)
-		case failed != nil:
-			return b.unknown(a, err)
-		}
-		c = next
-	}
-}
-
-// own gives the error of a context its cause.
-func (b *member) own(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-func (b *member) unknown(a attempt, err error) error {
-	return &UnknownOutcomeError{Server: b.name, What: a.what, Reason: b.keeper.Reason(err), err: err}
-}
-
-// once makes one call behind the breaker.
-func (b *member) once(ctx context.Context, c *client.Client, f func(context.Context, *client.Client) error) error {
-	done, err := b.breaker.Allow()
-	if err != nil {
-		return fmt.Errorf("server %q: %w", b.name, err)
-	}
-	outcome := Unknown
-	defer func() { done(outcome) }() // also when f panics
-	err = f(ctx, c)
-	outcome = weigh(ctx, err)
-	if outcome == Unhealthy {
-		b.mu.Lock()
-		b.last = b.keeper.Reason(err)
-		b.mu.Unlock()
-	}
-	if err != nil {
-		b.keeper.Doubt(c, err)
-	}
-	return err
-}
-
-// again waits for a connection to repeat a call on. It is another one, unless the old one is still good.
-func (b *member) again(ctx context.Context, old *client.Client, try int) (*client.Client, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.m.opts.RetryWait, &DownError{b.name, "it has not come back in time"})
-	defer cancel()
-	pause := time.NewTimer(client.Restart{First: 100 * time.Millisecond, Longest: time.Second}.Pause(try + 1))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	return b.keeper.await(ctx)
-}
-
-// await waits for a connection, also across failed attempts.
-func (k *Keeper[C]) await(ctx context.Context) (C, error) {
-	for {
-		k.mu.Lock()
-		conn, up, state, moved, down := k.conn, k.up, k.state, k.moved, k.down()
-		k.mu.Unlock()
-		var none C
-		switch {
-		case up:
-			return conn, nil
-		case state.State != Connecting && (state.Retry == 0 || state.State == NeedsAuthorization):
-			return none, down
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return none, context.Cause(ctx)
-		case <-k.ctx.Done():
-			return none, down
-		}
-	}
-}
-
-// isRefusal tells of what was not sent and would not be sent again.
-func isRefusal(err error) bool {
-	var open *OpenError
-	return errors.As(err, &open) || errors.Is(err, client.ErrUnauthorized)
-}
-
-// weigh says what a call tells of the health of its server. A tool that fails is no failure of the server, and neither is a
-// caller that gives up; one that sets a time limit and gets no answer within it is.
-func weigh(ctx context.Context, err error) Outcome {
-	switch {
-	case err == nil:
-		return Answered
-	case errors.Is(ctx.Err(), context.Canceled):
-		return Unknown
-	case ctx.Err() != nil, isUnhealthy(err):
-		return Unhealthy
-	}
-	var fault *mcp.Error
-	var status *transport.StatusError
-	if errors.As(err, &fault) && fault.Remote || errors.As(err, &status) || errors.Is(err, client.ErrUnauthorized) || errors.Is(err, mcp.CodeInvalidResult) {
-		return Answered
-	}
-	return Unknown
-}
-
-// isUnhealthy tells whether a call failed on the way: no answer in time, or none at all.
-func isUnhealthy(err error) bool {
-	var fault *mcp.Error
-	var status *transport.StatusError
-	var network net.Error
-	switch {
-	case errors.As(err, &fault) && fault.Remote:
-		return false
-	case errors.As(err, &status):
-		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests
-	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, mcp.CodeConnectionClosed), errors.Is(err, mcp.CodeNotConnected):
-		return true
-	}
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return b.keeper.Do(ctx, Attempt{What: what, Safe: safe, Retry: o.Retry},
+		func(ctx context.Context, c *client.Client) error { return f(ctx, c, o.CallOptions) })
 }

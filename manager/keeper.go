@@ -2,7 +2,7 @@ package manager
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -40,23 +40,35 @@ type KeeperOptions[C Conn] struct {
 	// configured may come back tomorrow.
 	Policy client.Restart
 
+	// Breaker says when calls made with Do are refused since the server does not answer.
+	Breaker BreakerPolicy
+
+	// Retries is how often Do repeats one call at most, where that is safe. Zero means 2; negative means never.
+	Retries int
+
+	// RetryWait is how long a call that is to be repeated waits for the server to come back. Zero means 5 s; negative means
+	// not at all.
+	RetryWait time.Duration
+
 	// Logger gets what nobody waits for. Nil means silence.
 	Logger *slog.Logger
 }
 
 // Keeper keeps one server of a configuration connected until it is closed: it connects, waits for the end of the connection,
-// and connects again, with pauses that grow and are shortened by chance. [Manager] is built from keepers; a program with
-// rules of its own for sharing connections, a gateway say, builds on them too. Its methods may be called concurrently.
+// and connects again, with pauses that grow and are shortened by chance. Calls made with [Keeper.Do] go through the server's
+// breaker, and are repeated where that is safe. [Manager] is built from keepers; a program with rules of its own for sharing
+// connections, a gateway say, builds on them too. Its methods may be called concurrently.
 type Keeper[C Conn] struct {
-	entry Server
-	opts  KeeperOptions[C]
+	entry   Server
+	opts    KeeperOptions[C]
+	breaker *Breaker
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	begin  sync.Once
 	over   chan struct{} // closed when the loop has ended
 	tried  chan struct{} // closed after the first try
-	lost   chan loss     // of one place: what a call has found out
+	lost   chan error    // of one place: what a call has found out about conn
 	hurry  chan struct{} // of one place: try again now
 
 	// Of the loop alone.
@@ -68,13 +80,15 @@ type Keeper[C Conn] struct {
 	state Status
 	conn  C
 	up    bool          // conn is there
+	soon  bool          // it was lost just now and is tried again after the shortest pause: calls wait for that
+	wrong string        // what Mark said of conn
+	last  string        // why a call failed last
 	moved chan struct{} // closed and replaced at each change
-}
 
-// loss is a connection that a call has found to be of no use.
-type loss struct {
-	conn any
-	err  error
+	doubted bool          // a call has found conn to be of no use
+	calls   int           // under way
+	retired bool          // takes no new calls
+	idle    chan struct{} // closed when retired and without calls
 }
 
 // NewKeeper makes a keeper. Nothing is connected before Start.
@@ -85,13 +99,21 @@ func NewKeeper[C Conn](entry Server, opts KeeperOptions[C]) *Keeper[C] {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	if opts.Retries == 0 {
+		opts.Retries = 2
+	}
+	if opts.RetryWait == 0 {
+		opts.RetryWait = 5 * time.Second
+	}
 	opts.Policy = opts.Policy.WithDefaults()
 	k := &Keeper[C]{
 		entry: entry, opts: opts, over: make(chan struct{}),
-		tried: make(chan struct{}), lost: make(chan loss, 1), hurry: make(chan struct{}, 1), moved: make(chan struct{}),
+		tried: make(chan struct{}), lost: make(chan error, 1), hurry: make(chan struct{}, 1),
+		moved: make(chan struct{}), idle: make(chan struct{}),
 		state: Status{Name: entry.Name, State: Connecting},
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
+	k.breaker = NewBreaker(opts.Breaker, k.judge)
 	return k
 }
 
@@ -113,6 +135,21 @@ func (k *Keeper[C]) Close() {
 	k.firstTry()
 }
 
+// Retire takes no new calls, lets those under way end for as long as ctx holds, and closes.
+func (k *Keeper[C]) Retire(ctx context.Context) {
+	k.mu.Lock()
+	if !k.retired && k.calls == 0 {
+		close(k.idle)
+	}
+	k.retired = true
+	k.mu.Unlock()
+	select {
+	case <-k.idle:
+	case <-ctx.Done():
+	}
+	k.Close()
+}
+
 // Tried is closed once the server has been tried, with success or without.
 func (k *Keeper[C]) Tried() <-chan struct{} { return k.tried }
 
@@ -127,18 +164,38 @@ func (k *Keeper[C]) Status() Status {
 func (k *Keeper[C]) Conn() (C, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.up {
+	if k.live() {
 		return k.conn, nil
 	}
 	var none C
 	return none, k.down()
 }
 
+// live tells whether there is a connection of which nothing bad is known: one that has ended keeps its place for as long as
+// closing it takes. k.mu is held.
+func (k *Keeper[C]) live() bool {
+	if !k.up || k.doubted {
+		return false
+	}
+	select {
+	case <-k.conn.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// coming tells whether it is worth to wait for a connection: one is being made, or will be at once. k.mu is held.
+func (k *Keeper[C]) coming() bool { return k.up || k.soon || k.state.State == Connecting }
+
+// down says why there is no connection. k.mu is held.
 func (k *Keeper[C]) down() error {
 	reason := k.state.Reason
 	switch {
 	case k.ctx.Err() != nil:
 		reason = "it is being closed"
+	case k.up:
+		reason = "its connection was lost a moment ago"
 	case reason == "":
 		reason = "it is being connected"
 	}
@@ -150,9 +207,11 @@ func (k *Keeper[C]) Doubt(conn C, err error) bool {
 	if !IsLoss(err) {
 		return false
 	}
-	select {
-	case k.lost <- loss{conn, err}:
-	default: // another call was first
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.up && !k.doubted && any(k.conn) == any(conn) {
+		k.doubted = true
+		k.lost <- err // never waits: the place is free while conn is not doubted
 	}
 	return true
 }
@@ -165,17 +224,18 @@ func (k *Keeper[C]) Hurry() {
 	}
 }
 
-// Next waits for a connection other than old, or for the failure to make one.
+// Next waits for a connection other than old, or for the failure to make one. A server that has been lost just now is waited
+// for until it was tried once.
 func (k *Keeper[C]) Next(ctx context.Context, old C) (C, error) {
 	var none C
 	for {
 		k.mu.Lock()
-		conn, up, state, moved, down := k.conn, k.up, k.state.State, k.moved, k.down()
+		conn, live, coming, moved, down := k.conn, k.live(), k.coming(), k.moved, k.down()
 		k.mu.Unlock()
 		switch {
-		case up && any(conn) != any(old):
+		case live && any(conn) != any(old):
 			return conn, nil
-		case !up && state != Connecting:
+		case !coming:
 			return none, down
 		}
 		select {
@@ -188,171 +248,44 @@ func (k *Keeper[C]) Next(ctx context.Context, old C) (C, error) {
 	}
 }
 
-// Mark calls a connected server degraded for a reason, or ready again where the reason is empty. It answers false when
-// there is no such connection any more.
+// Mark says why a connected server is not well, though its breaker is closed; an empty reason takes that back. The server is
+// degraded as long as there is a reason of either kind. It answers false when there is no such connection any more.
 func (k *Keeper[C]) Mark(conn C, reason string) bool {
+	k.mu.Lock()
+	ours := k.up && any(k.conn) == any(conn)
+	if ours {
+		k.wrong = reason
+	}
+	k.mu.Unlock()
+	if ours {
+		k.judge()
+	}
+	return ours
+}
+
+// judge says anew whether a connected server is well.
+func (k *Keeper[C]) judge() {
 	k.tell.Lock()
 	defer k.tell.Unlock()
+	breaker := k.breaker.Status()
 	k.mu.Lock()
-	if !k.up || any(k.conn) != any(conn) {
-		k.mu.Unlock()
-		return false
+	conn, up, next := k.conn, k.up, k.state
+	next.State, next.Reason = Ready, k.wrong
+	if breaker.State != BreakerClosed {
+		next.Reason = fmt.Sprintf("it does not answer, so calls are not sent (breaker %s, %d failures in a row); the last: %s",
+			breaker.State, breaker.Failures, k.last)
 	}
-	next := k.state
-	next.State, next.Reason = Ready, reason
-	if reason != "" {
+	k.mu.Unlock()
+	if next.Reason != "" {
 		next.State = Degraded
 	}
-	k.mu.Unlock()
-	k.move(conn, true, next)
-	return true
-}
-
-// run keeps the server connected until the keeper is closed.
-func (k *Keeper[C]) run() {
-	defer k.firstTry()
-	failures := 0
-	for k.ctx.Err() == nil {
-		begun := time.Now()
-		conn, version, err := k.opts.Open(k.ctx)
-		at := time.Now()
-		if err == nil {
-			err = k.serve(conn, Status{State: Ready, Version: version, Took: at.Sub(begun)})
-			if k.ctx.Err() != nil {
-				return
-			}
-			if time.Since(at) >= k.opts.Policy.Stable {
-				failures = 0
-			}
-			if NotTaken(err) && !isDial(err) && time.Since(at) > k.opts.Policy.First { // a forgotten session is no failure of the server
-				k.set(Status{State: Connecting, Reason: k.Reason(err)})
-				continue
-			}
-		}
-		if k.ctx.Err() != nil || !k.rest(err, failures) {
-			return
-		}
-		failures++
+	if up {
+		k.move(conn, true, next)
 	}
 }
 
-// serve takes up a connection and says why it has ended.
-func (k *Keeper[C]) serve(conn C, status Status) error {
-	if k.opts.Up != nil {
-		k.opts.Up(conn)
-	}
-	k.forgot = false
-	k.tell.Lock()
-	k.move(conn, true, status)
-	k.tell.Unlock()
-	k.firstTry()
-	ctx, cancel := context.WithCancel(k.ctx)
-	var attending sync.WaitGroup
-	if k.opts.Attend != nil {
-		attending.Go(func() { k.opts.Attend(ctx, conn) })
-	}
-	err := k.watch(conn)
-	k.since = time.Now()
-	cancel()
-	if closed := conn.Close(); closed != nil && k.ctx.Err() == nil {
-		k.opts.Logger.Info("closing a lost connection: "+k.Reason(closed), slog.String("server", k.entry.Name))
-	}
-	attending.Wait()
-	return err
-}
-
-// watch waits for the end of a connection.
-func (k *Keeper[C]) watch(conn C) error {
-	for {
-		select {
-		case <-k.ctx.Done():
-			return context.Cause(k.ctx)
-		case <-conn.Done():
-			if err := conn.Err(); err != nil {
-				return err
-			}
-			return errors.New("the connection has ended")
-		case l := <-k.lost:
-			if l.conn == any(conn) {
-				return l.err
-			}
-		}
-	}
-}
-
-// rest reports a failure and waits until the next try. It answers false when there is none.
-func (k *Keeper[C]) rest(err error, failures int) bool {
-	status := Status{State: Failed, Reason: k.Reason(err), Retry: k.opts.Policy.Pause(failures + 1)}
-	var final *UnsupportedError
-	switch {
-	case errors.As(err, &final):
-		status.Retry = 0
-	case errors.Is(err, client.ErrUnauthorized):
-		status.State, status.Retry = NeedsAuthorization, k.opts.Policy.Longest
-	}
-	k.set(status)
-	k.firstTry()
-	var again <-chan time.Time
-	if status.Retry > 0 {
-		timer := time.NewTimer(status.Retry)
-		defer timer.Stop()
-		again = timer.C
-	}
-	keep := time.NewTimer(k.opts.Keep - time.Since(k.since))
-	defer keep.Stop()
-	for {
-		select {
-		case <-k.ctx.Done():
-			return false
-		case <-keep.C:
-			k.forget()
-			continue
-		case <-k.hurry:
-		case <-again:
-		}
-		k.set(Status{State: Connecting, Reason: status.Reason})
-		return true
-	}
-}
-
-func (k *Keeper[C]) forget() {
-	if !k.forgot && k.opts.Forget != nil {
-		k.opts.Forget()
-	}
-	k.forgot = true
-}
-
-// set changes the state of a server that is not connected.
-func (k *Keeper[C]) set(status Status) {
-	k.tell.Lock()
-	defer k.tell.Unlock()
-	var none C
-	k.move(none, false, status)
-}
-
-// move changes the state, and is the only one to do so; k.tell is held.
-func (k *Keeper[C]) move(conn C, up bool, status Status) {
-	status.Name = k.entry.Name
-	k.mu.Lock()
-	same := k.state == status
-	k.conn, k.up, k.state = conn, up, status
-	close(k.moved)
-	k.moved = make(chan struct{})
-	k.mu.Unlock()
-	if !same && k.opts.OnStatus != nil {
-		k.opts.OnStatus(status)
-	}
-}
-
-func (k *Keeper[C]) firstTry() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	select {
-	case <-k.tried:
-	default:
-		close(k.tried)
-	}
-}
+// Breaker tells where the server's breaker stands.
+func (k *Keeper[C]) Breaker() BreakerStatus { return k.breaker.Status() }
 
 // Reason says why something failed, in words fit to be shown; see the function Reason.
 func (k *Keeper[C]) Reason(err error) string { return Reason(k.entry, err) }

@@ -62,7 +62,7 @@ var (
 // read fetches all pages of one list, or finds them among what the client keeps.
 func (l listing[T]) read(ctx context.Context, b *member) ([]T, error) {
 	var items []T
-	err := b.do(ctx, attempt{what: "a list", safe: func() bool { return true }, retries: -1}, func(ctx context.Context, c *client.Client) error {
+	err := b.keeper.Do(ctx, Attempt{What: "a list", Retry: RetryNever}, func(ctx context.Context, c *client.Client) error {
 		items = nil
 		for item, err := range l.all(c, ctx, client.CallOptions{CacheFloor: ListFloor}) {
 			if err != nil {
@@ -97,14 +97,12 @@ func (b *member) attend(ctx context.Context, c *client.Client) {
 		if ctx.Err() != nil {
 			return
 		}
-		b.mu.Lock()
-		b.wrong = ""
+		wrong := ""
 		if err != nil {
-			b.wrong = "its lists cannot be read: " + Reason(b.server(), err)
+			wrong = "its lists cannot be read: " + Reason(b.server(), err)
 			changed.Add(kinds) // once more, after a pause
 		}
-		b.mu.Unlock()
-		b.judge()
+		b.keeper.Mark(c, wrong)
 		changed.Took(news != 0)
 		if news != 0 {
 			b.m.hearing.tell(Event{Server: b.name, Lists: news})

@@ -36,10 +36,12 @@ type Options struct {
 	// Retries is how often one call is repeated at most, where that is safe. Zero means 2; negative means never.
 	Retries int
 
-	// RetryWait is how long a call that is to be repeated waits for the server to come back. Zero means 5 s.
+	// RetryWait is how long a call that is to be repeated waits for the server to come back. Zero means 5 s; negative means
+	// not at all.
 	RetryWait time.Duration
 
-	// ListWait bounds how long a list across servers waits for one of them. Zero means 10 s.
+	// ListWait bounds how long a list across servers waits for one of them. Zero means 10 s; negative means that only what
+	// is known already counts.
 	ListWait time.Duration
 
 	// KeepLists is how long the lists of a lost server are still given out, so that a restart changes nothing for those who
@@ -63,14 +65,10 @@ func (o Options) withDefaults() Options {
 			*d = otherwise
 		}
 	}
-	set(&o.RetryWait, 5*time.Second)
 	set(&o.ListWait, 10*time.Second)
 	set(&o.KeepLists, 30*time.Second)
 	set(&o.Drain, 30*time.Second)
 	set(&o.Client.ConnectTimeout, 15*time.Second)
-	if o.Retries == 0 {
-		o.Retries = 2
-	}
 	if o.MaxServers == 0 {
 		o.MaxServers = 1000
 	}

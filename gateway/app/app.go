@@ -102,6 +102,7 @@ func (g *gateway) provision() error {
 		Dial:           upstream.Dialing(dialing, g.conf.CallTimeout, g.conf.TotalTimeout),
 		ConnectTimeout: g.conf.ConnectTimeout,
 		ListTimeout:    g.conf.ListTimeout,
+		TrustHints:     func(s manager.Server) bool { return g.conf.TrustHints[s.Name] },
 		OnState:        g.say.state,
 		OnChange:       func() { g.bridge.Changed() },
 		Logger:         o.Logger,

@@ -46,6 +46,10 @@ func (t *teller) state(s upstream.Status) {
 	case manager.Ready:
 		t.same(s.Name, "")
 		t.line("  %s: ready, %s (revision %s, %s)", s.Name, countWords(s.Counts), s.Version, s.Took.Round(10*time.Millisecond))
+	case manager.Degraded:
+		if !t.same(s.Name, "degraded") { // the reason counts failures, so it is another one each time
+			t.line("  %s: degraded: %s", s.Name, s.Reason)
+		}
 	case manager.Failed, manager.NeedsAuthorization:
 		if t.same(s.Name, s.Reason) {
 			return

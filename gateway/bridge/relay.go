@@ -80,13 +80,20 @@ func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to d
 		return context.Cause(ctx)
 	}
 	var down *manager.DownError
+	var open *manager.OpenError
+	var unknown *manager.UnknownOutcomeError
 	switch {
 	case fault != nil && fault.Code == mcp.CodeInvalidParams: // an argument that cannot be sent to this server
 		return mcp.InvalidParams("%s", fault.Message)
 	case errors.As(err, &down):
 		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
+	case errors.As(err, &open):
+		return mcp.Errorf(mcp.CodeInternal, "server %q: %s", to.Server, open.Error())
 	case errors.Is(err, mcp.CodeRequestTimeout):
 		return mcp.Errorf(mcp.CodeInternal, "server %q did not answer %s in time", to.Server, req.Method())
+	}
+	if errors.As(err, &unknown) {
+		return mcp.Errorf(mcp.CodeInternal, "%s", unknown.Error()).Because(err)
 	}
 	return mcp.Errorf(mcp.CodeInternal, "server %q failed: %s", to.Server, b.ups.Reason(to.Server, err)).Because(err)
 }

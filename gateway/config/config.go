@@ -28,6 +28,8 @@ type Config struct {
 	CallTimeout    time.Duration // of one call without progress
 	TotalTimeout   time.Duration // of one call
 
+	TrustHints map[string]bool // servers whose tools may be called again where their hints say that this does no harm
+
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start
 

@@ -62,10 +62,17 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 }
 
 func (c *Config) normalSection() ordered {
-	aliases := ordered{}
+	servers := ordered{}
 	for _, s := range c.Servers {
+		var own ordered
 		if alias, ok := c.Naming.Aliases[s.Name]; ok {
-			aliases = append(aliases, member{s.Name, ordered{{"alias", alias}}})
+			own = append(own, member{"alias", alias})
+		}
+		if c.TrustHints[s.Name] {
+			own = append(own, member{"trustHints", true})
+		}
+		if own != nil {
+			servers = append(servers, member{s.Name, own})
 		}
 	}
 	return ordered{
@@ -82,7 +89,7 @@ func (c *Config) normalSection() ordered {
 		{"totalTimeout", duration(c.TotalTimeout)},
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
-		{"servers", aliases},
+		{"servers", servers},
 	}
 }
 

@@ -16,6 +16,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 	}
 	problems := &manager.ConfigErrors{}
 	c := Default()
+	c.TrustHints = make(map[string]bool)
 	s := &section{config: c, file: f, problems: problems}
 	if len(f.Names) > maxServers {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
@@ -31,6 +32,10 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 	}
 	c.Servers = f.Servers
 	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
+		_, usable := f.Server(server)
+		return !usable
+	})
+	maps.DeleteFunc(c.TrustHints, func(server string, _ bool) bool {
 		_, usable := f.Server(server)
 		return !usable
 	})
@@ -114,7 +119,14 @@ func (s *section) servers(v *manager.Value) {
 			continue
 		}
 		var alias string
-		s.object(child, []setting{{"alias", s.text(&alias, func(alias string) error { return s.alias(child.Name(), alias) })}})
+		var trusted bool
+		s.object(child, []setting{
+			{"alias", s.text(&alias, func(alias string) error { return s.alias(child.Name(), alias) })},
+			{"trustHints", s.boolean(&trusted)},
+		})
+		if trusted {
+			s.config.TrustHints[child.Name()] = true
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -25,6 +24,13 @@ type Options struct {
 	// KeepLists is how long a lost server keeps its lists. Zero means 30 s.
 	KeepLists time.Duration
 
+	// TrustHints says whether what a server claims of its tools is believed: that one only reads, or may be repeated
+	// (readOnlyHint, idempotentHint). Nil believes none.
+	TrustHints func(s manager.Server) bool
+
+	// Breaker says when calls of a server that does not answer are refused.
+	Breaker manager.BreakerPolicy
+
 	// OnChange is called after the lists of a server have changed. It may be called concurrently.
 	OnChange func()
 
@@ -44,6 +50,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.KeepLists == 0 {
 		o.KeepLists = 30 * time.Second
+	}
+	if o.TrustHints == nil {
+		o.TrustHints = func(manager.Server) bool { return false }
 	}
 	if o.OnChange == nil {
 		o.OnChange = func() {}
@@ -132,30 +141,23 @@ func (s *Set) Reason(name string, err error) string {
 	return err.Error()
 }
 
-// Call sends a request to a server. While the server has not been tried yet, it waits for that; a server that is down fails
-// at once, with *manager.DownError. When the server has forgotten its session, and so has not taken the call, the connection is
-// made anew and the call repeated once.
+// Call sends a request to a server. While the server is being connected it waits for that; a server that is down fails at once,
+// with *manager.DownError, and one that does not answer with *manager.OpenError. A call that the server has certainly not
+// taken is repeated on a new connection. One whose answer was lost is repeated where that does no harm: when it only reads,
+// or calls a tool of a trusted server that may be repeated by its hints. See [manager.Keeper.Do] for the other errors.
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
 	u := s.byName[name]
 	if u == nil {
 		return nil, fmt.Errorf("%w: %q", manager.ErrUnknownServer, name)
 	}
-	select {
-	case <-u.keeper.Tried():
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	conn, err := u.keeper.Conn()
+	var answer *Answer
+	a := manager.Attempt{What: call.Method, Safe: func() bool { return u.harmless(call) }}
+	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
+		answer, err = conn.Call(ctx, call)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	answer, err := conn.Call(ctx, call)
-	if err == nil || !u.keeper.Doubt(conn, err) || !manager.NotTaken(err) {
-		return answer, err
-	}
-	next, again := u.keeper.Next(ctx, conn)
-	if again != nil {
-		return nil, errors.Join(again, err)
-	}
-	return next.Call(ctx, call)
+	return answer, nil
 }

@@ -182,6 +182,81 @@ func TestCallsThatWereNotTaken(t *testing.T) {
 	}
 }
 
+// TestRepeatsWhatDoesNoHarm cuts the connection under a call that the server has begun.
+func TestRepeatsWhatDoesNoHarm(t *testing.T) {
+	list := func(string) string {
+		return `{"tools":[{"name":"plain"},{"name":"read","annotations":{"readOnlyHint":true}},{"name":"again","annotations":{"idempotentHint":true}},
+			{"name":"odd","annotations":{"readOnlyHint":"yes"}}]}`
+	}
+	for _, tc := range []struct {
+		name     string
+		method   string
+		params   string
+		trusted  bool
+		repeated bool
+	}{
+		{"a tool that says nothing", mcp.MethodCallTool, `{"name":"plain"}`, true, false},
+		{"one that only reads", mcp.MethodCallTool, `{"name":"read"}`, true, true},
+		{"one that may be repeated", mcp.MethodCallTool, `{"name":"again"}`, true, true},
+		{"one whose hints cannot be read", mcp.MethodCallTool, `{"name":"odd"}`, true, false},
+		{"one that is not listed", mcp.MethodCallTool, `{"name":"other"}`, true, false},
+		{"no name", mcp.MethodCallTool, `{}`, true, false},
+		{"a server that is not trusted", mcp.MethodCallTool, `{"name":"read"}`, false, false},
+		{"a resource", mcp.MethodReadResource, `{"uri":"a://b"}`, false, true},
+		{"a prompt", mcp.MethodGetPrompt, `{"name":"read"}`, false, true},
+		{"a method that nobody knows", "vendor/do", `{"name":"read"}`, true, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first, second := newFake(list), newFake(list)
+				first.call = func(Call) (*Answer, error) {
+					first.die("it fell over")
+					return nil, mcp.CodeConnectionClosed
+				}
+				second.call = func(Call) (*Answer, error) { return &Answer{Result: []byte(`{}`)}, nil }
+				set, _ := begin(t, &script{conns: []*fake{first, second}}, Options{TrustHints: func(manager.Server) bool { return tc.trusted }})
+				_, err := set.Call(t.Context(), "a", Call{Method: tc.method, Params: []byte(tc.params)})
+				var unknown *manager.UnknownOutcomeError
+				if tc.repeated != (err == nil) || !tc.repeated && !errors.As(err, &unknown) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestServerThatDoesNotAnswer holds that its calls are soon refused, and that its state says so.
+func TestServerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(tools("x"))
+		calls := 0
+		f.call = func(Call) (*Answer, error) { calls++; return nil, mcp.CodeRequestTimeout }
+		set, _ := begin(t, &script{conns: []*fake{f}}, Options{Breaker: manager.BreakerPolicy{Consecutive: 3}})
+		var open *manager.OpenError
+		for range 10 {
+			refused := calls == 3
+			_, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool})
+			if err == nil || errors.As(err, &open) != refused {
+				t.Errorf("after %d calls: %v", calls, err)
+			}
+		}
+		if calls != 3 {
+			t.Errorf("%d calls were sent", calls)
+		}
+		if s := set.Snapshots()[0]; s.State != manager.Degraded || s.Counts.Tools != 1 {
+			t.Errorf("%+v", s.Status)
+		}
+		f.call = func(Call) (*Answer, error) { return &Answer{Result: []byte(`{}`)}, nil }
+		time.Sleep(5 * time.Second)
+		if _, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool}); err != nil {
+			t.Error(err)
+		}
+		if s := set.Snapshots()[0]; s.State != manager.Ready || s.Reason != "" {
+			t.Errorf("in the end %+v", s.Status)
+		}
+	})
+}
+
 func TestConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := New([]manager.Server{{Name: "a"}}, Options{

@@ -2,11 +2,15 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // upstream is one configured server: a keeper and what the server lists.
@@ -30,7 +34,7 @@ func newUpstream(set *Set, entry manager.Server) *upstream {
 	u := &upstream{set: set, entry: entry, lists: &Lists{}, pending: make(map[Conn]opened)}
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
-		Keep: set.opts.KeepLists, Forget: func() { u.take(&Lists{}) }, Logger: set.opts.Logger,
+		Keep: set.opts.KeepLists, Forget: func() { u.take(&Lists{}) }, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
 	})
 	return u
 }
@@ -135,4 +139,33 @@ func (u *upstream) take(lists *Lists) {
 
 func (u *upstream) warn(text string) {
 	u.set.opts.Logger.Warn(text, slog.String("server", u.entry.Name))
+}
+
+// harmless tells whether a call does no harm when it is made twice.
+func (u *upstream) harmless(call Call) bool {
+	if call.Method != mcp.MethodCallTool {
+		return slices.Contains(readers, call.Method)
+	}
+	if !u.set.opts.TrustHints(u.entry) {
+		return false
+	}
+	raw, _ := jsonrpc.Member(call.Params, "name")
+	name, _ := jsonrpc.Text(raw)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	i := slices.IndexFunc(u.lists.Tools, func(tool Item) bool { return tool.Key == name })
+	if i < 0 {
+		return false
+	}
+	var tool struct {
+		Annotations *mcp.ToolAnnotations `json:"annotations"`
+	}
+	err := json.Unmarshal(u.lists.Tools[i].Raw, &tool)
+	return err == nil && (tool.Annotations.ReadOnly() || tool.Annotations.Idempotent())
+}
+
+// readers are the requests that change nothing.
+var readers = []string{
+	mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListResourceTemplates,
+	mcp.MethodReadResource, mcp.MethodGetPrompt, mcp.MethodComplete,
 }

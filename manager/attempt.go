@@ -1,0 +1,245 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// Retry says when a call that has failed on the way may be repeated.
+type Retry uint8
+
+// The ways to repeat.
+const (
+	RetrySafe   Retry = iota // where it was certainly not begun, or is known to do no harm; see [Manager.Call]
+	RetryNever               // not at all
+	RetryAlways              // also where the server may have done it already: the caller knows that this does no harm
+)
+
+// UnknownOutcomeError is a call whose answer was lost, so that nobody can tell whether the server has done it.
+type UnknownOutcomeError struct {
+	Server string
+	What   string // that was asked for
+	Reason string // of the loss; secrets of the configuration are masked
+	Tries  int    // more than one where a repetition does no harm
+	err    error
+}
+
+func (e *UnknownOutcomeError) Error() string {
+	after := "so it was not repeated"
+	if e.Tries > 1 {
+		after = fmt.Sprintf("after %d tries", e.Tries)
+	}
+	return fmt.Sprintf("server %q: %s got no answer: %s; whether it was done is not known, %s", e.Server, e.What, e.Reason, after)
+}
+
+// Unwrap answers what failed.
+func (e *UnknownOutcomeError) Unwrap() error { return e.err }
+
+// Attempt says what a call is and how it may be repeated.
+type Attempt struct {
+	What  string // that is asked for, as errors name it
+	Retry Retry
+
+	// Safe tells whether the call does no harm when it is done twice. It is asked when a connection was lost under the call.
+	// Nil means no.
+	Safe func() bool
+}
+
+func (a Attempt) safe() bool { return a.Retry == RetryAlways || a.Safe != nil && a.Safe() }
+
+// Do makes a call: it waits for a server that is being connected, asks the breaker, and repeats f where that is safe, after a
+// pause and on a new connection if need be. f should make one call and return its error. See [Manager.Call] for the errors.
+func (k *Keeper[C]) Do(ctx context.Context, a Attempt, f func(ctx context.Context, conn C) error) error {
+	if err := k.enter(); err != nil {
+		return err
+	}
+	defer k.leave()
+	conn, err := k.first(ctx)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		err := k.once(ctx, conn, f)
+		if err == nil || ctx.Err() != nil {
+			return ofCaller(ctx, err)
+		}
+		untaken := NotTaken(err)
+		switch {
+		case isRefusal(err) || !isUnhealthy(err) && !untaken:
+			return err // an answer, or a refusal
+		case errors.Is(err, mcp.CodeRequestTimeout), !untaken && !a.safe():
+			return k.unknown(a, try, err)
+		case try >= k.opts.Retries || a.Retry == RetryNever:
+			if untaken {
+				return err
+			}
+			return k.unknown(a, try, err)
+		}
+		next, failed := k.again(ctx, try)
+		switch {
+		case failed != nil && untaken:
+			return fmt.Errorf("%w (before: %w)", failed, err)
+		case failed != nil:
+			return k.unknown(a, try, err)
+		}
+		conn = next
+	}
+}
+
+// enter counts a call among those under way; it fails when the server takes none any more.
+func (k *Keeper[C]) enter() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.retired {
+		return fmt.Errorf("%w: %q was taken out of the configuration (%w)", ErrUnknownServer, k.entry.Name, ErrNotRun)
+	}
+	k.calls++
+	return nil
+}
+
+func (k *Keeper[C]) leave() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.calls--; k.calls == 0 && k.retired {
+		close(k.idle)
+	}
+}
+
+// first gives the connection for a call, waiting for it where one is being made.
+func (k *Keeper[C]) first(ctx context.Context) (C, error) {
+	select {
+	case <-k.tried:
+	case <-ctx.Done():
+		var none C
+		return none, context.Cause(ctx)
+	}
+	if conn, err := k.Conn(); err == nil {
+		return conn, nil
+	}
+	var none C
+	return k.Next(ctx, none)
+}
+
+// ofCaller gives the error of a context its cause.
+func ofCaller(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (k *Keeper[C]) unknown(a Attempt, try int, err error) error {
+	return &UnknownOutcomeError{Server: k.entry.Name, What: a.What, Reason: k.Reason(err), Tries: try + 1, err: err}
+}
+
+// once makes one call behind the breaker.
+func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C) error) error {
+	done, err := k.breaker.Allow()
+	if err != nil {
+		return fmt.Errorf("server %q: %w", k.entry.Name, err)
+	}
+	outcome := Unknown
+	defer func() { done(outcome) }() // also when f panics
+	err = f(ctx, conn)
+	outcome = weigh(ctx, err)
+	if outcome == Unhealthy {
+		k.mu.Lock()
+		k.last = k.Reason(err)
+		k.mu.Unlock()
+	}
+	if err != nil {
+		k.Doubt(conn, err)
+	}
+	return err
+}
+
+// again waits for a connection to repeat a call on. It is another one, unless the old one is still good.
+func (k *Keeper[C]) again(ctx context.Context, try int) (C, error) {
+	var none C
+	if k.opts.RetryWait < 0 {
+		return none, &DownError{k.entry.Name, "calls do not wait for it to come back"}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, k.opts.RetryWait, &DownError{k.entry.Name, "it has not come back in time"})
+	defer cancel()
+	pause := time.NewTimer(client.Restart{First: 100 * time.Millisecond, Longest: time.Second}.Pause(try + 1))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+	return k.await(ctx)
+}
+
+// await waits for a connection, also across failed attempts.
+func (k *Keeper[C]) await(ctx context.Context) (C, error) {
+	var none C
+	for {
+		k.mu.Lock()
+		conn, live, state, coming, moved, down := k.conn, k.live(), k.state, k.coming(), k.moved, k.down()
+		k.mu.Unlock()
+		switch {
+		case live:
+			return conn, nil
+		case !coming && (state.Retry == 0 || state.State == NeedsAuthorization):
+			return none, down
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return none, context.Cause(ctx)
+		case <-k.ctx.Done():
+			return none, down
+		}
+	}
+}
+
+// isRefusal tells of what was not sent and would not be sent again.
+func isRefusal(err error) bool {
+	var open *OpenError
+	return errors.As(err, &open) || errors.Is(err, client.ErrUnauthorized)
+}
+
+// weigh says what a call tells of the health of its server. A tool that fails is no failure of the server, and neither is a
+// caller that gives up; one that sets a time limit and gets no answer within it is.
+func weigh(ctx context.Context, err error) Outcome {
+	switch {
+	case err == nil:
+		return Answered
+	case errors.Is(ctx.Err(), context.Canceled):
+		return Unknown
+	case ctx.Err() != nil, isUnhealthy(err):
+		return Unhealthy
+	}
+	var fault *mcp.Error
+	var status *transport.StatusError
+	if errors.As(err, &fault) && fault.Remote || errors.As(err, &status) || errors.Is(err, client.ErrUnauthorized) || errors.Is(err, mcp.CodeInvalidResult) {
+		return Answered
+	}
+	return Unknown
+}
+
+// isUnhealthy tells whether a call failed on the way: no answer in time, or none at all.
+func isUnhealthy(err error) bool {
+	var fault *mcp.Error
+	var status *transport.StatusError
+	var network net.Error
+	switch {
+	case errors.As(err, &fault) && fault.Remote:
+		return false
+	case errors.As(err, &status):
+		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests
+	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, mcp.CodeConnectionClosed), errors.Is(err, mcp.CodeNotConnected):
+		return true
+	}
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
