@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -17,11 +18,17 @@ import (
 // Options adjusts a store. The zero value is ready to use. For the limits zero means the default and a negative value means no
 // bound.
 type Options struct {
-	// MaxTasks bounds the tasks that are kept. Zero means 100,000.
+	// MaxTasks bounds the tasks that are kept; room is made as for MaxBytes. Zero means 100,000.
 	MaxTasks int
 
-	// MaxRecordBytes bounds one task, its result included. Zero means 16 MiB.
+	// MaxRecordBytes bounds one task, its result included; more than a quarter of MaxBytes it never has. Zero means 16 MiB.
 	MaxRecordBytes int
+
+	// MaxBytes bounds the file. Once it is reached, tasks whose time is over make room, and then the oldest of those that have
+	// ended, beginning with the owner that has most tasks; when there are none, a new task or a change fails with
+	// tasks.ErrFull and the file is as it was. Making room may itself take a few MiB more, once. A file that is larger
+	// already does not shrink. Zero means 1 GiB.
+	MaxBytes int
 
 	// LockTimeout is how long Open waits for another process that has the file open. Zero means 5 s.
 	LockTimeout time.Duration
@@ -30,8 +37,11 @@ type Options struct {
 // Store keeps tasks in one file. Its methods may be called concurrently; one process at a time has the file.
 type Store struct {
 	db   *bbolt.DB
+	path string
 	opts Options
 	last uint64 // the number of the last task that was there when the file was opened
+
+	damage atomic.Pointer[error] // found in the file, so that nothing is written any more; nil while none was
 }
 
 var _ tasks.Store = (*Store)(nil)
@@ -51,41 +61,6 @@ type entry struct {
 	Task   tasks.Record `json:"task"`
 }
 
-// Open opens the file, and makes it where there is none, readable by its owner alone. It fails when another process has it.
-func Open(path string, opts Options) (*Store, error) {
-	const mode = 0o600
-	if opts.MaxTasks == 0 {
-		opts.MaxTasks = 100_000
-	}
-	if opts.MaxRecordBytes == 0 {
-		opts.MaxRecordBytes = 16 << 20
-	}
-	if opts.LockTimeout == 0 {
-		opts.LockTimeout = 5 * time.Second
-	}
-	db, err := bbolt.Open(path, mode, &bbolt.Options{Timeout: opts.LockTimeout})
-	if err != nil {
-		return nil, fmt.Errorf("open the file of tasks: %w", err)
-	}
-	s := &Store{db: db, opts: opts}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{byID, order, ends, counts, meta} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		s.last = tx.Bucket(byID).Sequence()
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare the file of tasks: %w", err), db.Close())
-	}
-	return s, nil
-}
-
-// Close closes the file. The server that uses it is shut down before.
-func (s *Store) Close() error { return s.db.Close() }
-
 // Create implements tasks.Store.
 func (s *Store) Create(ctx context.Context, r tasks.Record, most int) error {
 	return s.write(ctx, func(tx *bbolt.Tx) error {
@@ -96,7 +71,7 @@ func (s *Store) Create(ctx context.Context, r tasks.Record, most int) error {
 		case most > 0 && own >= uint64(most):
 			return tasks.ErrTooMany
 		case s.opts.MaxTasks > 0 && all >= uint64(s.opts.MaxTasks):
-			return tasks.ErrFull
+			return errNoRoom
 		}
 		next, err := tx.Bucket(byID).NextSequence()
 		if err != nil {
@@ -113,7 +88,7 @@ func (s *Store) Get(ctx context.Context, id string) (r tasks.Record, err error) 
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.read(func(tx *bbolt.Tx) error {
 		e, err := get(tx, id)
 		r = e.Task
 		return err
@@ -130,7 +105,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*tasks.Record
 		}
 		r = e.Task
 		before := endKey(&e)
-		if err := change(&e.Task); err != nil {
+		if err := guarded(change, &e.Task); err != nil {
 			return err
 		}
 		if err := s.put(tx, &e); err != nil {
@@ -150,7 +125,7 @@ func (s *Store) List(ctx context.Context, owner, after string, limit int) (all [
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.read(func(tx *bbolt.Tx) error {
 		prefix := orderKey(owner, 0)[:len(owner)+1]
 		from := prefix
 		if after != "" {
@@ -163,14 +138,8 @@ func (s *Store) List(ctx context.Context, owner, after string, limit int) (all [
 		c := tx.Bucket(order).Cursor()
 		for key, id := c.Seek(from); key != nil && bytes.HasPrefix(key, prefix) && len(all) < limit; key, id = c.Next() {
 			e, err := get(tx, string(id))
-			if errors.Is(err, tasks.ErrNotFound) {
-				continue // its time is over
-			}
-			if err != nil {
-				return err
-			}
-			if e.Task.Owner != owner {
-				continue // whatever the key looks like
+			if err != nil || e.Task.Owner != owner {
+				continue // its time is over, or it cannot be read any more, or the key only looks like the owner's
 			}
 			all = append(all, e.Task)
 		}
@@ -186,7 +155,7 @@ func (s *Store) Orphans(ctx context.Context) (ids []string, err error) {
 		return nil, context.Cause(ctx)
 	}
 	var unreadable error
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.read(func(tx *bbolt.Tx) error {
 		return tx.Bucket(byID).ForEach(func(id, _ []byte) error {
 			e, err := get(tx, string(id))
 			switch {
@@ -202,55 +171,15 @@ func (s *Store) Orphans(ctx context.Context) (ids []string, err error) {
 	return ids, errors.Join(err, unreadable)
 }
 
-// write runs one change of the file, after what is over has gone.
-func (s *Store) write(ctx context.Context, change func(tx *bbolt.Tx) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		if err := sweep(tx); err != nil {
-			return err
-		}
-		return change(tx)
-	})
-}
-
-// mostSwept bounds how many tasks one change removes whose time is over: a change must not become long by that.
-const mostSwept = 1000
-
-// sweep removes tasks whose time is over.
-func sweep(tx *bbolt.Tx) error {
-	now := endKey(&entry{Task: tasks.Record{Created: time.Now()}})
-	var keys, gone [][]byte
-	c := tx.Bucket(ends).Cursor()
-	for key, id := c.First(); key != nil && bytes.Compare(key[:8], now[:8]) <= 0 && len(keys) < mostSwept; key, id = c.Next() {
-		keys, gone = append(keys, bytes.Clone(key)), append(gone, bytes.Clone(id))
-	}
-	for i, id := range gone {
-		var e entry
-		if err := json.Unmarshal(tx.Bucket(byID).Get(id), &e); err != nil { // it must not keep all others from changing
-			if err := errors.Join(tx.Bucket(byID).Delete(id), tx.Bucket(ends).Delete(keys[i])); err != nil {
-				return err
-			}
-			continue
-		}
-		err := errors.Join(tx.Bucket(byID).Delete(id), tx.Bucket(ends).Delete(keys[i]),
-			tx.Bucket(order).Delete(orderKey(e.Task.Owner, e.Number)), count(tx, e.Task.Owner, -1))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // put writes a task.
 func (s *Store) put(tx *bbolt.Tx, e *entry) error {
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write a task: %w", err)
 	}
-	if s.opts.MaxRecordBytes > 0 && len(raw) > s.opts.MaxRecordBytes {
-		return tasks.ErrFull
+	const part = 4 // else all others might have to go for one
+	if most := s.opts.MaxRecordBytes; most > 0 && len(raw) > most || s.opts.MaxBytes > 0 && len(raw) > s.opts.MaxBytes/part {
+		return fmt.Errorf("%w for a task of %d bytes", tasks.ErrFull, len(raw))
 	}
 	return tx.Bucket(byID).Put([]byte(e.Task.ID), raw)
 }
@@ -273,11 +202,11 @@ func get(tx *bbolt.Tx, id string) (e entry, err error) {
 // count adds to the number of tasks of an owner, and of all.
 func count(tx *bbolt.Tx, owner string, by int) error {
 	add := func(bucket, key []byte) error {
-		n := number(tx.Bucket(bucket).Get(key)) + uint64(by) //nolint:gosec // it wraps down for -1, and never below zero
+		n := max(int64(number(tx.Bucket(bucket).Get(key)))+int64(by), 0) //nolint:gosec // so many tasks fit in no file
 		if n == 0 {
 			return tx.Bucket(bucket).Delete(key)
 		}
-		return tx.Bucket(bucket).Put(key, binary.BigEndian.AppendUint64(nil, n))
+		return tx.Bucket(bucket).Put(key, binary.BigEndian.AppendUint64(nil, uint64(n)))
 	}
 	return errors.Join(add(counts, []byte(owner+"\x00")), add(meta, byID)) // an empty key is none
 }
@@ -292,6 +221,12 @@ func number(raw []byte) uint64 {
 
 func orderKey(owner string, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(owner), 0), n)
+}
+
+// ownerIn is the owner in a key of order.
+func ownerIn(key []byte) string {
+	const behind = 9 // a zero byte and the number
+	return string(key[:len(key)-behind])
 }
 
 func endKey(e *entry) []byte {

@@ -55,7 +55,7 @@ func TestFileOpenedAgain(t *testing.T) {
 	if _, err := first.Update(t.Context(), "a", func(r *tasks.Record) error { r.Status = mcp.TaskCompleted; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := boltstore.Open(path, boltstore.Options{LockTimeout: 20 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "open the file of tasks") {
+	if _, err := boltstore.Open(path, boltstore.Options{LockTimeout: 20 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("a second process: %v", err)
 	}
 	if err := first.Close(); err != nil {
