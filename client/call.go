@@ -31,7 +31,10 @@ type CallOptions struct {
 	// ResetOnProgress lets each progress notification start Timeout anew.
 	ResetOnProgress bool
 
-	// OnProgress asks for progress and takes it: on the caller's goroutine, in order, before the call returns.
+	// OnProgress asks for progress and takes it: one at a time, in order, before the call returns. A value that does not grow
+	// is left out, and so are the older ones where more than a thousand wait for a slow callback. It runs on the caller's
+	// goroutine, but on another one for what a legacy server sends on the GET stream of the session; a panic goes to the
+	// caller either way.
 	OnProgress func(mcp.ProgressParams)
 
 	// LogLevel asks for the log messages of this call, on the modern era. Empty means the client's level.

@@ -27,13 +27,18 @@ type web struct {
 	last http.Header
 }
 
-// serve starts one. react answers a POST and may be nil for a method; what it leaves is answered with 202.
+// serve starts one. react answers a POST by its method, and may be nil for one; what it leaves is answered with 202. Other
+// requests are answered by their verb, else with 405.
 func serve(t *testing.T, react map[string]func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message)) *web {
 	t.Helper()
 	s := &web{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			s.note(r.Method, r.Header)
+			if f := react[r.Method]; f != nil {
+				f(w, r, &jsonrpc.Message{})
+				return
+			}
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}

@@ -19,8 +19,8 @@ type RawOptions struct {
 	Timeout, Total  time.Duration
 	ResetOnProgress bool
 
-	// OnProgress takes the parameters of progress notifications as they came, under the token of this call. It is for Raw;
-	// a Stream hands progress over itself.
+	// OnProgress takes the parameters of progress notifications as they came, under the token of this call, in the way of
+	// [CallOptions]. It is for Raw; a Stream hands progress over itself.
 	OnProgress func(params json.RawMessage)
 
 	// LogLevel asks for the log messages of this call, on the modern era. Empty means the client's level.

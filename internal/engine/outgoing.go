@@ -19,7 +19,7 @@ type CallOptions struct {
 	Total           time.Duration                // hard limit that nothing resets; 0 means none
 	ResetOnProgress bool                         // each progress notification starts Timeout anew
 	WantProgress    bool                         // ask for progress, as ResetOnProgress and OnProgress do by themselves
-	OnProgress      func(params json.RawMessage) // on the caller's goroutine, in order, before the answer
+	OnProgress      func(params json.RawMessage) // one at a time, in order, before Call returns; see [pending.takeProgress]
 	OnNotice        func(n *era.Notice) bool     // see [Peer.offer]
 	Tag             any                          // what Peer.Tag answers for the id of this call
 	Headers         [][2]string                  // further HTTP headers
@@ -41,11 +41,15 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 		return nil, context.Cause(ctx)
 	}
 	w := &pending{out: out, codec: codec, opts: &o, wake: make(chan struct{}, 1), inline: !via.Shared()}
+	callCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.OnProgress != nil && o.OnNotice == nil {
+		w.hears = newHearing(callCtx, o.OnProgress, p.engine.opts.OnError)
+		defer p.hush(w)
+	}
 	if err := p.expect(w); err != nil {
 		return nil, err
 	}
-	callCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	w.reach(cancel)
 	stop := w.bound(cancel)
 	defer stop()
@@ -90,6 +94,12 @@ func (p *Peer) expect(w *pending) error {
 	return nil
 }
 
+// hush ends the progress of a call that returns.
+func (p *Peer) hush(w *pending) {
+	p.forgetPending(w)
+	w.hears.finish()
+}
+
 func (p *Peer) forgetPending(w *pending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,13 +138,13 @@ func (p *Peer) exchange(ctx context.Context, via transport.Exchanger, w *pending
 // await runs callbacks until the answer is there.
 func (p *Peer) await(ctx context.Context, w *pending, elsewhere bool) (*era.Outcome, error) {
 	for {
-		w.runProgress()
+		if w.hears != nil {
+			w.hears.run()
+		}
 		w.mu.Lock()
-		answer, err, mark, more := w.answer, w.err, w.mark, len(w.progress) > 0
+		answer, err, mark := w.answer, w.err, w.mark
 		w.mu.Unlock()
 		switch {
-		case more:
-			continue
 		case answer != nil:
 			p.notices.await(ctx, mark)
 			return w.codec.DecodeOutcome(w.out, answer)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -18,22 +17,19 @@ type pending struct {
 	codec era.Codec
 	opts  *CallOptions
 	wake  chan struct{} // one place; filled when something was put in
+	hears *hearing      // nil where nobody wants progress
 
-	mu       sync.Mutex
-	timer    *time.Timer // of Timeout
-	total    *time.Timer // of Total
-	resting  int         // how many questions of the peer are being answered meanwhile
-	began    time.Time
-	progress []json.RawMessage
-	answer   *jsonrpc.Message
-	err      error
-	mark     uint64 // notifications that came before the answer
-	cancel   context.CancelCauseFunc
-	inline   bool // the caller's own goroutine reads the stream
+	mu      sync.Mutex
+	timer   *time.Timer // of Timeout
+	total   *time.Timer // of Total
+	resting int         // how many questions of the peer are being answered meanwhile
+	began   time.Time
+	answer  *jsonrpc.Message
+	err     error
+	mark    uint64 // notifications that came before the answer
+	cancel  context.CancelCauseFunc
+	inline  bool // the caller's own goroutine reads the stream
 }
-
-// mostProgress bounds the progress notifications that wait for a slow callback; the older ones go first.
-const mostProgress = 1000
 
 // headers are those of the codec and those of the caller. The codec's may be shared and are not appended to.
 func (w *pending) headers() [][2]string {
@@ -45,39 +41,30 @@ func (w *pending) headers() [][2]string {
 }
 
 // takeProgress takes one progress notification of the call. stream is the id of the request on whose stream it came.
-// OnProgress runs on the caller's goroutine: at once where that is the one that reads the stream, else in runProgress.
+// OnProgress runs on the caller's goroutine: at once where that is the one that reads the stream, in await where it waits.
+// While it reads its own stream, progress that comes on another is handed over on a goroutine beside it.
 func (w *pending) takeProgress(n *era.Notice, stream jsonrpc.ID) {
 	w.mu.Lock()
 	if w.timer != nil && w.opts.ResetOnProgress && w.resting == 0 {
 		w.timer.Reset(w.opts.Timeout)
 	}
-	here := w.inline && stream == w.out.ID
-	queued := w.opts.OnNotice == nil && w.opts.OnProgress != nil && !here
-	if queued {
-		if len(w.progress) >= mostProgress {
-			w.progress = w.progress[1:]
-		}
-		w.progress = append(w.progress, n.Params)
-	}
+	inline := w.inline
 	w.mu.Unlock()
-	switch {
-	case w.opts.OnNotice != nil:
+	if w.opts.OnNotice != nil {
 		w.opts.OnNotice(n)
-	case queued:
-		w.signal()
-	case w.opts.OnProgress != nil:
-		w.opts.OnProgress(n.Params)
+		return
 	}
-}
-
-// runProgress hands over the progress that has come, in order.
-func (w *pending) runProgress() {
-	w.mu.Lock()
-	items := w.progress
-	w.progress = nil
-	w.mu.Unlock()
-	for _, params := range items {
-		w.opts.OnProgress(params)
+	if w.hears == nil {
+		return
+	}
+	w.hears.put(n)
+	switch {
+	case inline && stream == w.out.ID:
+		w.hears.run()
+	case inline:
+		w.hears.elsewhere()
+	default:
+		w.signal()
 	}
 }
 
