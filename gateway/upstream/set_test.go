@@ -135,6 +135,27 @@ func TestRefreshesOnNotices(t *testing.T) {
 	})
 }
 
+// TestDisabledTools holds that what an entry takes away is in no list, whatever changes.
+func TestDisabledTools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(tools("x", "y"))
+		s := &script{conns: []*fake{f}}
+		set := New([]manager.Server{{Name: "a", DisabledTools: []string{"y", "z"}}}, Options{Dial: s.dial})
+		set.Start()
+		t.Cleanup(set.Close)
+		set.Settled(t.Context())
+		if !slices.Equal(names(set), []string{"x"}) {
+			t.Errorf("tools %q", names(set))
+		}
+		time.Sleep(time.Second)
+		f.change(tools("z", "y", "w"))
+		synctest.Wait()
+		if !slices.Equal(names(set), []string{"w"}) {
+			t.Errorf("after a change: tools %q", names(set))
+		}
+	})
+}
+
 // TestEchoOfNotices is about a server that announces a change each time it is asked for its list.
 func TestEchoOfNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

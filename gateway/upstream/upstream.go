@@ -85,10 +85,14 @@ func (u *upstream) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("its lists were not complete within %s", limit))
 	defer cancel()
 	lists, err := fetch(ctx, conn, kinds, old, u.warn)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil:
+		lists.Tools = slices.DeleteFunc(lists.Tools, func(tool Item) bool { return slices.Contains(u.entry.DisabledTools, tool.Key) })
+		return lists, nil
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	return lists, err
+	return nil, err
 }
 
 // attend keeps the lists fresh while a connection stands.

@@ -95,6 +95,8 @@ var golden = []struct{ file, command string }{
 	{"tools", "tools SITE/mcp"},
 	{"tools_legacy", "tools SITE/legacy --era legacy"},
 	{"tools_json", "tools SITE/mcp --json"},
+	{"tools_tokens", "tools SITE/mcp --tokens"},
+	{"tools_tokens_json", "tools SITE/mcp --tokens --json"},
 	{"tools_named", "tools web --config FOLDER/mcp.json"},
 	{"tools_default_file", "tools web"},
 	{"tools_sse", "tools old --config FOLDER/mcp.json"},

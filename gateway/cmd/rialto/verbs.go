@@ -13,10 +13,13 @@ import (
 
 type (
 	discoverCommand  struct{ targeted }
-	toolsCommand     struct{ targeted }
 	resourcesCommand struct{ targeted }
 	promptsCommand   struct{ targeted }
 
+	toolsCommand struct {
+		targeted
+		Tokens bool `help:"Show what each tool's definition costs a model, in tokens, by estimate."`
+	}
 	callCommand struct {
 		targeted
 		Tool      string   `arg:"" optional:"" help:"Name of the tool."`
@@ -75,6 +78,9 @@ type about struct {
 }
 
 func (c *toolsCommand) do(ctx context.Context, e *environment) error {
+	if c.Tokens {
+		return c.costs(ctx, e)
+	}
 	return c.list(ctx, e, upstream.Tools, e.tools)
 }
 
