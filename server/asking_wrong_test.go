@@ -160,6 +160,31 @@ func TestTwoQuestionsAtOnce(t *testing.T) {
 	}
 }
 
+// A goroutine that asks when another one has just ended the run with its question learns both: that the run is over, and why it
+// should not have asked.
+func TestQuestionAfterTheLast(t *testing.T) {
+	s := newServer(server.Options{})
+	var late error
+	server.AddTool(s, mcp.Tool{Name: "x"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
+		_, err := req.Elicit(ctx, form("q"))
+		if errors.Is(err, server.ErrSuspended) {
+			other := make(chan struct{})
+			go func() { // ends before its handler
+				defer close(other)
+				_, late = req.ListRoots(ctx)
+			}()
+			<-other
+		}
+		return "done", err
+	})
+	if got := newTalk(t, s, modern).call("x", "{}"); got != saying("done") {
+		t.Error(got)
+	}
+	if !errors.Is(late, server.ErrSuspended) || !strings.Contains(late.Error(), "Request.Ask") {
+		t.Errorf("got %v", late)
+	}
+}
+
 // Named questions of two goroutines are never given each other's answers, whatever the order.
 func TestGoroutinesThatAsk(t *testing.T) {
 	add := func(s *server.Server) {

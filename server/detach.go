@@ -127,10 +127,10 @@ func (r *Request) next(ctx context.Context, ask *mcp.InputRequired) (*Request, e
 	} else if err := sleep(ctx, firstPause); err != nil {
 		return nil, err
 	}
-	chain, once := r.asker().done()
-	next := &Request{server: r.server, in: r.in, tool: r.tool, line: r.line, answers: answers, run: r.Run() + 1}
-	next.record = &seal.Record{State: ask.State, Link: seal.Link{Chain: chain}, Once: once}
-	next.goesOn(r.progress())
+	record := r.nextRecord()
+	record.State = ask.State
+	next := &Request{server: r.server, in: r.in, tool: r.tool, line: r.line, record: record, answers: answers, run: int(record.Round) + 1}
+	next.goesOn(record.Progress)
 	next.byCall.Store(true)
 	return next, nil
 }

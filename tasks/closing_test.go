@@ -84,3 +84,39 @@ func TestOnceInsideATask(t *testing.T) {
 		t.Errorf("steps were done %v times", done)
 	}
 }
+
+// TestBothWaysOfAskingInATask asks by call and by return in the same run, again and again: what was answered is not asked again,
+// and all questions together count against the limit.
+func TestBothWaysOfAskingInATask(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "jobs", Version: "1"}, server.Options{Tasks: tasks.New(tasks.Options{}), MaxRounds: 5})
+	runs := 0
+	server.AddTool(s, mcp.Tool{Name: "curious", Execution: tasks.May()}, tasks.Whole(func(ctx context.Context, req *server.Request, _ none) (string, error) {
+		if runs++; runs == 1 {
+			req.Progress(ctx, 1, 0, "begun")
+		}
+		first, err := server.ElicitAs[name](ctx, req, "first?")
+		if err != nil {
+			return "", err
+		}
+		if first.Name != "first" {
+			t.Errorf("run %d has %q", runs, first.Name)
+		}
+		return "", mcp.NeedInput().Elicit("more", mcp.ElicitFormParams{Message: "more?", RequestedSchema: form})
+	}, every))
+	var asked []string
+	opts := able(t)
+	answer := opts.Elicit
+	opts.Elicit = func(ctx context.Context, req *client.ElicitRequest) (*mcp.ElicitResult, error) {
+		asked = append(asked, req.Message)
+		return answer(ctx, req)
+	}
+	c := mcptest.Pair(t, s, opts)
+	task := start(t, c, "curious")
+	result, err := c.AwaitTask(t.Context(), task.ID)
+	if err != nil || !strings.Contains(result.Text(), "asked 5 times") {
+		t.Errorf("got %v, %v", result, err)
+	}
+	if got := strings.Join(asked, " "); got != "first? more? more? more? more?" {
+		t.Errorf("asked %s", got)
+	}
+}
