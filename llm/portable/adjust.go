@@ -32,7 +32,7 @@ func (m *maker) adjust(out *node, at string) (*node, error) {
 			return nil, err
 		}
 	}
-	if slices.Contains(all, "array") && !out.has("items") && !out.has("prefixItems") && m.needItems && !out.has("unevaluatedItems") {
+	if slices.Contains(all, "array") && !out.has("items") && m.needItems && !out.has("unevaluatedItems") {
 		if m.strict() {
 			return nil, cannot(at, "an array of anything")
 		}
@@ -242,10 +242,16 @@ func (m *maker) split(out *node, all []string, at string) (*node, error) {
 			outer.set(key, out.vals[i])
 		}
 	}
-	if len(branches.vals) == 1 {
+	switch len(branches.vals) {
+	case 0:
+		if !null {
+			return m.never(at) // none of the values is of any of the types
+		}
+		outer.set("type", text("null"))
+	case 1:
 		merged, _ := merge(branches.vals[0], outer) // notes alone
 		outer = merged
-	} else {
+	default:
 		outer.set("anyOf", branches)
 	}
 	if null {

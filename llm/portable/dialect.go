@@ -49,6 +49,7 @@ type rules struct {
 	stringEnums    bool // enum holds strings alone
 	closed         bool // every object says additionalProperties: false, or cannot be expressed
 	allRequired    bool // every property is required
+	bounded        bool // the size of a schema is bounded
 	recursionFails bool // recursion cannot be expressed, rather than be cut
 }
 
@@ -97,7 +98,7 @@ func rulesOf(d Dialect) (*rules, bool) {
 				"type", "enum", "const", "anyOf", "properties", "required", "additionalProperties", "items", "pattern", "format",
 				"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems", "title", "description",
 			},
-			formats: openAIFormats, needProperties: true, needItems: true, refs: true, closed: true, allRequired: true,
+			formats: openAIFormats, needProperties: true, needItems: true, refs: true, closed: true, allRequired: true, bounded: true,
 		}, true
 	case AnthropicStrict:
 		return &rules{

@@ -10,8 +10,9 @@
 //
 // Two kinds of edit lose something. A [Widened] schema accepts more than the first one: harmless where arguments are
 // checked against the first schema before they are used, as package llm does. A [Narrowed] one makes the model write
-// something else, which [Schema.Restore] undoes. Where no edit widens, what the new schema accepts is, once restored,
-// valid under the first one; a test holds that over many schemas.
+// less, or something else, which [Schema.Restore] turns back. Where no edit widens, what the new schema accepts is, once
+// restored, valid under the first one; where no edit narrows, it accepts whatever the first one does. Tests hold both over
+// many schemas.
 //
 // Order of members is kept, and equal schemas give equal bytes, so that prompt caches hold.
 package portable

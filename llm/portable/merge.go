@@ -54,13 +54,7 @@ func mergeKeyword(key string, a, b *node) (*node, bool) {
 	case "type":
 		return mergeTypes(a, b)
 	case "required":
-		all := a.list()
-		for _, name := range b.list() {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
-			}
-		}
-		return texts(all), true
+		return texts(joined(a.list(), b.list())), true
 	case "properties":
 		out, exact := a.copied(), true
 		for i, name := range b.keys {
@@ -143,8 +137,33 @@ func within(a, b *node) bool {
 	return p == nil || !slices.ContainsFunc(p.keys, func(key string) bool { return !b.get("properties").has(key) })
 }
 
-// exclusive tells whether no value fits two of the branches.
+// joined is the first list with what it lacks of the second behind it.
+func joined(a, b []string) []string {
+	has := set(a)
+	for _, s := range b {
+		if !has[s] {
+			a, has[s] = append(a, s), true
+		}
+	}
+	return a
+}
+
+func set(all []string) map[string]bool {
+	out := make(map[string]bool, len(all))
+	for _, s := range all {
+		out[s] = true
+	}
+	return out
+}
+
+// maxCompared is how many branches are compared with each other.
+const maxCompared = 200
+
+// exclusive tells whether it is certain that no value fits two of the branches.
 func exclusive(branches []*node) bool {
+	if len(branches) > maxCompared {
+		return false
+	}
 	for i, a := range branches {
 		for _, b := range branches[i+1:] {
 			if !disjoint(a, b) {
@@ -163,13 +182,15 @@ func disjoint(a, b *node) bool {
 		return true
 	}
 	if x, y := words(a), words(b); x != nil && y != nil {
-		return !slices.ContainsFunc(x, func(w string) bool { return slices.Contains(y, w) })
+		seen := set(y)
+		return !slices.ContainsFunc(x, func(w string) bool { return seen[w] })
 	}
 	if !slices.Equal(one, []string{"object"}) || !slices.Equal(other, one) {
 		return false
 	}
+	required := set(b.get("required").list())
 	for _, name := range a.get("required").list() {
-		if !slices.Contains(b.get("required").list(), name) {
+		if !required[name] {
 			continue
 		}
 		p, q := a.get("properties").get(name), b.get("properties").get(name)

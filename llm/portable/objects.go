@@ -61,10 +61,10 @@ func (m *maker) knownRequired(out *node, at string) {
 
 // requireAll makes optional properties required ones that accept null.
 func (m *maker) requireAll(out *node, at string) {
-	required := out.get("required").list()
+	required := set(out.get("required").list())
 	properties := out.get("properties").copied()
 	for i, name := range properties.keys {
-		if slices.Contains(required, name) {
+		if required[name] {
 			continue
 		}
 		if loose, changed := withNull(properties.vals[i]); changed {
@@ -126,12 +126,12 @@ func (r *rules) fits(key string) bool {
 	return true
 }
 
-// rename makes a key that fits. It depends on the key alone.
-func (r *rules) rename(key string) string {
+// rename makes a key that fits, with so many digits of a digest. It depends on the key alone.
+func (r *rules) rename(key string, digits int) string {
 	sum := sha256.Sum256([]byte(key))
-	digest := hex.EncodeToString(sum[:4])
+	digest := hex.EncodeToString(sum[:])[:digits]
 	var clean strings.Builder
-	for i := 0; i < len(key) && clean.Len() < r.keyMax-10; i++ {
+	for i := 0; i < len(key) && clean.Len() < r.keyMax-digits-2; i++ {
 		switch {
 		case r.keyLetter(clean.Len(), key[i]):
 			clean.WriteByte(key[i])
@@ -142,6 +142,22 @@ func (r *rules) rename(key string) string {
 		}
 	}
 	return fmt.Sprintf("%s_%s", clean.String(), digest)
+}
+
+// fresh is the new name of a key: with more digits where the document has the shorter name already, by chance or on purpose.
+func (m *maker) fresh(key string) string {
+	if m.taken == nil {
+		m.taken = map[string]bool{}
+		m.doc.names(m.taken)
+	}
+	name := ""
+	for digits := 8; digits <= 48; digits += 8 {
+		name = m.rename(key, digits)
+		if own, used := m.renamed[name]; !m.taken[name] && (!used || own == key) {
+			break
+		}
+	}
+	return name
 }
 
 // renameKeys renames the properties that do not fit, wherever the schema names them.
@@ -156,9 +172,9 @@ func (m *maker) renameKeys(out *node, at string) {
 		if m.fits(key) {
 			continue
 		}
-		fresh := m.rename(key)
+		fresh := m.fresh(key)
 		names[key], m.renamed[fresh] = fresh, key
-		properties.keys[i] = fresh
+		properties.rename(i, fresh)
 		m.narrow(at+"/properties/"+escape(key), "properties", "it is called %q there", fresh)
 	}
 	out.set("properties", properties)

@@ -2,7 +2,6 @@ package portable_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -52,7 +51,7 @@ func TestForms(t *testing.T) {
 			`{"type":"object","properties":{"kids":{"type":"array","items":{"type":"object"}}}}`, "widened $ref"},
 		{"recursion, strict", `{"type":"object","properties":{"kid":{"$ref":"#"}},"additionalProperties":false}`, portable.AnthropicStrict, "", ""},
 		{"union at the root", `{"type":"object","properties":{"k":{"type":"string"}},"required":["k"],"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"integer"}},"required":["b"]}]}`, portable.OpenAI,
-			`{"type":"object","properties":{"k":{"type":"string"},"a":{"type":"string"},"b":{"type":"integer"}},"required":["k"],"description":"Give exactly one of: a; b."}`, "widened oneOf"},
+			`{"type":"object","properties":{"k":{"type":"string"},"a":{"type":"string"},"b":{"type":"integer"}},"required":["k"],"description":"Give exactly one of: a; b."}`, "widened oneOf, narrowed oneOf"},
 		{"allOf at the root", `{"type":"object","allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}}}]}`, portable.Anthropic,
 			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`, ""},
 		{"draft-04 bounds", `{"type":"object","properties":{"a":{"type":"integer","minimum":0,"exclusiveMinimum":true}}}`, portable.Anthropic,
@@ -61,6 +60,10 @@ func TestForms(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"integer","minimum":1}}}`, ""},
 		{"draft-07 tuple", `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"integer"}],"additionalItems":false}}}`, portable.Anthropic,
 			`{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}}}`, ""},
+		{"tuple that goes on", `{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"string"}]}}}`, portable.OpenAI,
+			`{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"string"}],"items":{}}}}`, ""},
+		{"values of no type that is allowed", `{"type":"object","properties":{"a":{"type":["boolean","null"],"enum":["x"]}}}`, portable.Gemini,
+			`{"type":"object","properties":{"a":{"description":"Leave this out."}}}`, "widened false"},
 		{"tuple that ends", `{"type":"object","properties":{"a":{"type":"array","prefixItems":[{"type":"string"}],"items":false}}}`, portable.Common,
 			`{"type":"object","properties":{"a":{"type":"array","items":{"anyOf":[{"type":"string"}]},"maxItems":1,"description":"(prefixItems: [{\"type\":\"string\"}])"}}}`, "widened prefixItems"},
 		{"boolean schemas", `{"type":"object","properties":{"a":true,"b":false}}`, portable.Gemini, `{"type":"object","properties":{"a":{}}}`, "widened false"},
@@ -123,6 +126,7 @@ func TestRestore(t *testing.T) {
 		{portable.Anthropic, `{"gr____e_d353a267":"x","b":{"gr____e_d353a267":1}}`, `{"größe":"x","b":{"gr____e_d353a267":1}}`},
 		{portable.Anthropic, `{"größe":"x"}`, `{"größe":"x"}`},
 		{portable.Anthropic, `{"gr____e_d353a267":"x","größe":"y"}`, ``},
+		{portable.GeminiOpenAPI, `{"b":{"c":1,"größe":1,"gr____e_d353a267":2}}`, ``},
 		{portable.OpenAIStrict, `{"größe":null,"b":{"c":null,"d":null},"l":[{"e":null},{"e":"\u0041"}]}`, `{"b":{"d":null},"l":[{},{"e":"\u0041"}]}`},
 		{portable.OpenAIStrict, `{"größe":"x","b":null,"l":null}`, `{"größe":"x"}`},
 		{portable.OpenAI, `{ "a": 1.50 }`, `{ "a": 1.50 }`},
@@ -140,30 +144,12 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-func TestHostileSchemasAreBounded(t *testing.T) {
-	var bomb strings.Builder // each definition holds the next twice: written out it would be 2^40 subschemas
-	for i := range 40 {
-		fmt.Fprintf(&bomb, `"d%d":{"type":"object","properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"$ref":"#/$defs/d%d"}}},`, i, i+1, i+1)
-	}
-	doc := json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + bomb.String() + `"d40":{"type":"string"}}}`)
-	for _, d := range dialects {
-		made, err := portable.Make(doc, d)
-		if err == nil && len(made.JSON) > 1<<20 {
-			t.Errorf("%s: %d bytes", d, len(made.JSON))
-		}
-	}
-	deep := json.RawMessage(strings.Repeat(`{"type":"object","properties":{"a":`, 100) + `{}` + strings.Repeat(`}}`, 100))
-	if _, err := portable.Make(deep, portable.OpenAI); err == nil {
-		t.Error("a schema of 100 levels was accepted")
-	}
-}
-
 // TestLosslessMeansValid holds the promise of Lossless over many schemas and values: what the portable schema accepts is,
 // restored, valid under the first one.
 func TestLosslessMeansValid(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 26))
 	lossless, accepted := 0, 0
-	for range 500 {
+	for range 300 {
 		doc := json.RawMessage(maker{random}.document())
 		original, err := schema.Compile(doc, schema.Options{})
 		if err != nil {
@@ -175,7 +161,7 @@ func TestLosslessMeansValid(t *testing.T) {
 			accepted += b
 		}
 	}
-	if lossless < 400 || accepted < 1000 {
+	if lossless < 200 || accepted < 500 {
 		t.Errorf("the test has met only %d lossless schemas and %d values", lossless, accepted)
 	}
 }
@@ -186,10 +172,7 @@ func check(t *testing.T, doc json.RawMessage, original *schema.Schema, d portabl
 	if err != nil {
 		return 0, 0
 	}
-	compiled, err := schema.Compile(made.JSON, schema.Options{})
-	if err != nil {
-		t.Fatalf("%s: the portable schema is none: %v\n%s\n%s", d, err, doc, made.JSON)
-	}
+	compiled := compiledForm(t, made)
 	if !made.Lossless() {
 		return 0, 0
 	}
@@ -222,9 +205,15 @@ func (m maker) document() string {
 
 func (m maker) schema(depth int) string {
 	if depth <= 0 {
-		return m.pick(`{"type":"string"}`, `{"type":"integer"}`, `{"type":"boolean"}`, `{}`, `true`, `{"enum":["x",1,null]}`, `{"const":"x"}`, `{"type":["string","null"]}`)
+		return m.pick(`{"type":"string"}`, `{"type":"integer"}`, `{"type":"boolean"}`, `{}`, `true`, `{"enum":["x",1,null]}`, `{"const":"x"}`, `{"type":["string","null"]}`,
+			`false`, `{"type":["integer","number","null"]}`, `{"const":9007199254740993}`, `{"enum":[9007199254740993,true,{"a":1},[1]]}`, `{"type":["boolean","integer"],"enum":[true,1,"x"]}`,
+			`{"type":"number","const":1.0}`, `{"minLength":2,"minimum":2}`)
 	}
-	switch m.IntN(14) {
+	switch m.IntN(16) {
+	case 14:
+		return `{"type":["array","object","null"],` + m.members("array", depth-1) + `,` + m.members("object", 0) + `}`
+	case 15:
+		return `{"anyOf":[` + m.schema(depth-1) + `,` + m.schema(0) + `],` + m.members(m.pick("string", "integer"), 0) + `}`
 	case 0:
 		return `{"anyOf":[` + m.schema(depth-1) + `,` + m.schema(depth-1) + `]}`
 	case 1:
@@ -254,15 +243,15 @@ func (m maker) schema(depth int) string {
 func (m maker) members(kind string, depth int) string {
 	switch kind {
 	case "object":
-		out := `"properties":{"a":` + m.schema(depth) + `,"b":` + m.schema(depth) + m.pick(``, `,"größe":`+m.schema(0)) + `}`
+		out := `"properties":{"a":` + m.schema(depth) + `,"b":` + m.schema(depth) + m.pick(``, `,"größe":`+m.schema(0), `,"größe":`+m.schema(0)+`,"gr____e_d353a267":`+m.schema(0)) + `}`
 		out += m.pick(``, ``, `,"required":["a"]`, `,"required":["b","c"]`)
-		out += m.pick(``, ``, `,"additionalProperties":false`, `,"additionalProperties":{"type":"string"}`, `,"patternProperties":{"^c":{"type":"integer"}},"additionalProperties":false`, `,"minProperties":1`, `,"unevaluatedProperties":false`)
-		out += m.pick(``, ``, ``, `,"anyOf":[{"required":["a"]},{"properties":{"c":{"type":"integer"}},"required":["c"]}]`, `,"if":{"required":["a"]},"then":{"required":["b"]}`, `,"dependentRequired":{"a":["b"]}`)
+		out += m.pick(``, ``, `,"additionalProperties":false`, `,"additionalProperties":{"type":"string"}`, `,"patternProperties":{"^c":{"type":"integer"}},"additionalProperties":false`, `,"minProperties":1`, `,"unevaluatedProperties":false`, `,"maxProperties":1`, `,"propertyNames":{"maxLength":1}`)
+		out += m.pick(``, ``, ``, `,"anyOf":[{"required":["a"]},{"properties":{"c":{"type":"integer"}},"required":["c"]}]`, `,"if":{"required":["a"]},"then":{"required":["b"]}`, `,"dependentRequired":{"a":["b"]}`, `,"dependentSchemas":{"a":{"required":["b"]}}`, `,"dependencies":{"a":["b"]}`, `,"not":{"required":["c"]}`, `,"oneOf":[{"required":["a"]},{"required":["b"],"additionalProperties":false,"properties":{"b":true}}]`)
 		return out
 	case "array":
 		return m.pick(`"items":`+m.schema(depth), `"prefixItems":[`+m.schema(depth)+`],"items":false`, `"prefixItems":[`+m.schema(depth)+`]`, `"contains":`+m.schema(0), `"minItems":2`, `"uniqueItems":true`, `"items":`+m.schema(depth)+`,"maxItems":1`)
 	case "integer":
-		return m.pick(`"minimum":1`, `"exclusiveMinimum":1`, `"maximum":2`, `"multipleOf":2`)
+		return m.pick(`"minimum":1`, `"exclusiveMinimum":9007199254740993`, `"exclusiveMinimum":1`, `"maximum":2`, `"multipleOf":2`)
 	}
 	return m.pick(`"minLength":2`, `"maxLength":1`, `"pattern":"^x"`, `"format":"date"`, `"enum":["x","yy"]`)
 }
@@ -284,7 +273,7 @@ func (m maker) value(depth int) string {
 	if depth > 0 && m.IntN(4) == 0 {
 		return m.pick(`[]`, `[`+m.value(depth-1)+`]`, `[`+m.value(depth-1)+`,`+m.value(depth-1)+`]`)
 	}
-	return m.pick(`"x"`, `"yy"`, `"2020-01-01"`, `null`, `1`, `2`, `3.0`, `true`)
+	return m.pick(`"x"`, `"yy"`, `"2020-01-01"`, `null`, `1`, `2`, `3.0`, `true`, `9007199254740993`, `1.5`)
 }
 
 func FuzzMake(f *testing.F) {

@@ -46,6 +46,9 @@ func (m *maker) flatten(in *node, at string) (out *node, opened int, err error) 
 			queue = append(queue, inner.vals...)
 			branch.drop("allOf")
 		}
+		if err := m.join(); err != nil {
+			return nil, opened, err
+		}
 		joined, exact := merge(out, branch)
 		switch {
 		case exact:
@@ -57,6 +60,17 @@ func (m *maker) flatten(in *node, at string) (out *node, opened int, err error) 
 		out = joined
 	}
 	return out, opened, nil
+}
+
+// maxJoins bounds how many branches of allOf are joined, each of which costs as much as all before it.
+const maxJoins = 500
+
+// join counts one branch.
+func (m *maker) join() error {
+	if m.joins++; m.joins > maxJoins {
+		return fmt.Errorf("the schema joins more than %d schemas with allOf", maxJoins)
+	}
+	return nil
 }
 
 // reduce takes out what a dialect with few keywords does not know. What a model can make use of goes into the description.

@@ -144,7 +144,11 @@ func (m *maker) resolve(ref string) (target *node, pointer string, ok bool) {
 	case fragment == "":
 		return m.doc, "", true
 	case fragment[0] != '/':
-		target = anchored(m.doc, fragment)
+		if m.anchors == nil {
+			m.anchors = map[string]*node{}
+			anchors(m.doc, m.anchors)
+		}
+		target = m.anchors[fragment]
 		return target, "/" + fragment, target != nil
 	}
 	target = m.doc
@@ -163,19 +167,18 @@ func (m *maker) resolve(ref string) (target *node, pointer string, ok bool) {
 	return target, fragment, true
 }
 
-// anchored finds the subschema with an anchor. It looks into all values, also those that are no schemas; an anchor there is
-// as rare as it is harmless.
-func anchored(n *node, name string) *node {
-	if word, ok := n.get("$anchor").word(); ok && word == name {
-		return n
+// anchors finds the subschemas with an anchor; of two with the same the first counts. It looks into all values, also those
+// that are no schemas; an anchor there is as rare as it is harmless.
+func anchors(n *node, into map[string]*node) {
+	name, ok := n.get("$anchor").word()
+	if !ok {
+		id, _ := n.get("$id").word()
+		name, ok = strings.CutPrefix(id, "#")
 	}
-	if word, ok := n.get("$id").word(); ok && word == "#"+name {
-		return n
+	if ok && into[name] == nil {
+		into[name] = n
 	}
 	for _, v := range n.vals {
-		if found := anchored(v, name); found != nil {
-			return found
-		}
+		anchors(v, into)
 	}
-	return nil
 }

@@ -5,39 +5,54 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rialto-mcp/rialto/jsonrpc"
 )
+
+// maxArgs bounds how deep arguments nest.
+const maxArgs = 1000
 
 // Restore brings the arguments of a model back to the names and values of the first schema: keys get their own names, and
 // a null that stood for a property left out goes. All other tokens stay as they came.
 //
-// It fails for what is no JSON object.
+// It fails for what is no JSON object, nests more than 1,000 levels, or gives one property under both its names.
 func (s *Schema) Restore(args json.RawMessage) (json.RawMessage, error) {
-	n, err := read(args)
-	if err != nil || n.kind != '{' {
+	if !jsontext.Value(args).IsValid() || !jsonrpc.IsObject(args) {
 		return nil, fmt.Errorf("the arguments are no JSON object: %.60s", args)
 	}
 	if len(s.keys) == 0 && !s.marks {
 		return args, nil
 	}
-	for renamed, own := range s.keys {
-		if n.has(renamed) && n.has(own) {
-			return nil, fmt.Errorf("the arguments give %q twice, also as %q", own, renamed)
-		}
+	all := len(args) // there are no more values than bytes
+	n, err := build(args, maxArgs, &all)
+	if err != nil {
+		return nil, fmt.Errorf("the arguments nest more than %d levels", maxArgs)
 	}
-	n = s.restore(n, s.root, 0)
+	r := restorer{Schema: s}
+	if n = r.restore(n, s.root, 0); r.err != nil {
+		return nil, r.err
+	}
 	return n.append(nil), nil
 }
 
-func (s *Schema) restore(v, schema *node, depth int) *node {
+// restorer is one restoration.
+type restorer struct {
+	*Schema
+	err error // the first thing that cannot be undone
+}
+
+func (r *restorer) restore(v, schema *node, depth int) *node {
 	if schema == nil || depth > maxDepth {
 		return v
 	}
 	if ref, ok := schema.get("$ref").word(); ok {
-		return s.restore(v, s.defs[unescape(strings.TrimPrefix(ref, "#/$defs/"))], depth+1)
+		return r.restore(v, r.defs[unescape(strings.TrimPrefix(ref, "#/$defs/"))], depth+1)
 	}
 	for _, branch := range anyOf(schema) {
 		if likely(v, branch) {
-			v = s.restore(v, branch, depth+1)
+			v = r.restore(v, branch, depth+1)
 			break
 		}
 	}
@@ -50,29 +65,33 @@ func (s *Schema) restore(v, schema *node, depth int) *node {
 			if prefix != nil && i < len(prefix.vals) {
 				sub = prefix.vals[i]
 			}
-			out.vals[i] = s.restore(item, sub, depth+1)
+			out.vals[i] = r.restore(item, sub, depth+1)
 		}
 		return out
 	case '{':
-		return s.restoreObject(v, schema, depth)
+		return r.members(v, schema, depth)
 	}
 	return v
 }
 
-func (s *Schema) restoreObject(v, schema *node, depth int) *node {
+func (r *restorer) members(v, schema *node, depth int) *node {
 	out := &node{kind: '{'}
+	properties, rest := schema.get("properties"), schema.get("additionalProperties")
 	for i, key := range v.keys {
-		sub := schema.get("properties").get(key)
+		sub := properties.get(key)
 		if v.vals[i].is("null") && schema.added[key] {
 			continue
 		}
 		if sub == nil {
-			sub = schema.get("additionalProperties")
+			sub = rest
 		}
-		if own, ok := s.keys[key]; ok && (s.deep || depth == 0) {
+		if own, ok := r.keys[key]; ok && (r.deep || depth == 0) {
+			if v.has(own) && r.err == nil {
+				r.err = fmt.Errorf("the arguments give %q twice, also as %q", own, key)
+			}
 			key = own
 		}
-		out.set(key, s.restore(v.vals[i], sub, depth+1))
+		out.set(key, r.restore(v.vals[i], sub, depth+1))
 	}
 	return out
 }

@@ -21,6 +21,9 @@ func (m *maker) asRoot(root *node) (*node, error) {
 	if list := root.get("allOf"); list != nil {
 		root.drop("allOf")
 		for _, branch := range list.vals {
+			if err := m.join(); err != nil {
+				return nil, err
+			}
 			joined, exact := merge(root, branch)
 			if !exact {
 				m.widen("", "allOf", "its branches are joined only in part")
@@ -82,27 +85,7 @@ func (m *maker) union(root *node, branches []*node, key string) *node {
 	if had := root.get("properties"); had != nil {
 		properties = had.copied()
 	}
-	own := slices.Clone(properties.keys)
-	found := map[string][]*node{}
-	var order []string
-	required := branches[0].get("required").list()
-	for _, b := range branches {
-		names := b.get("required").list()
-		required = slices.DeleteFunc(slices.Clone(required), func(name string) bool { return !slices.Contains(names, name) })
-		if p := b.get("properties"); p != nil {
-			for i, name := range p.keys {
-				if slices.Contains(own, name) {
-					continue
-				}
-				if found[name] == nil {
-					order = append(order, name)
-				}
-				if !slices.ContainsFunc(found[name], func(n *node) bool { return equal(n, p.vals[i]) }) {
-					found[name] = append(found[name], p.vals[i])
-				}
-			}
-		}
-	}
+	order, found := described(branches, properties)
 	for _, name := range order {
 		if all := found[name]; len(all) == 1 {
 			properties.set(name, all[0])
@@ -111,13 +94,12 @@ func (m *maker) union(root *node, branches []*node, key string) *node {
 		}
 	}
 	root.set("properties", properties)
-	all := root.get("required").list()
-	for _, name := range required {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+	if slices.ContainsFunc(order, func(name string) bool {
+		return slices.ContainsFunc(branches, func(b *node) bool { return freeIn(b, name) })
+	}) {
+		m.narrow("", key, "a property that some branches describe and others leave open is as those describe it")
 	}
-	if len(all) > 0 {
+	if all := joined(root.get("required").list(), requiredByAll(branches)); len(all) > 0 {
 		root.set("required", texts(all))
 	}
 	if rest := root.get("additionalProperties"); rest != nil && !rest.is("true") {
@@ -125,6 +107,46 @@ func (m *maker) union(root *node, branches []*node, key string) *node {
 	}
 	m.tellBranches(root, branches, key)
 	return root
+}
+
+// described are the properties of the branches that are not own already, in order, with all that is said of each.
+func described(branches []*node, own *node) (order []string, found map[string][]*node) {
+	found = map[string][]*node{}
+	seen := map[string]bool{}
+	for _, b := range branches {
+		p := b.get("properties")
+		if p == nil {
+			continue
+		}
+		for i, name := range p.keys {
+			if own.has(name) {
+				continue
+			}
+			if found[name] == nil {
+				order = append(order, name)
+			}
+			if said := name + "\x00" + p.vals[i].String(); !seen[said] {
+				seen[said] = true
+				found[name] = append(found[name], p.vals[i])
+			}
+		}
+	}
+	return order, found
+}
+
+// requiredByAll are the names that every branch requires.
+func requiredByAll(branches []*node) []string {
+	required := branches[0].get("required").list()
+	for _, b := range branches[1:] {
+		names := set(b.get("required").list())
+		required = slices.DeleteFunc(required, func(name string) bool { return !names[name] })
+	}
+	return required
+}
+
+// freeIn tells whether a branch lets a property be anything.
+func freeIn(b *node, name string) bool {
+	return !b.get("properties").has(name) && !b.get("additionalProperties").is("false")
 }
 
 // tellBranches says in the description which members belong together.
@@ -138,8 +160,11 @@ func (m *maker) tellBranches(root *node, branches []*node, key string) {
 		if set := strings.Join(names, ", "); set != "" && len(set) < 200 && !slices.Contains(sets, set) {
 			sets = append(sets, set)
 		}
+		if len(sets) > 20 {
+			return // too many to be told
+		}
 	}
-	if len(sets) < 2 || len(sets) > 20 {
+	if len(sets) < 2 {
 		return
 	}
 	lead := "Give at least one of: "

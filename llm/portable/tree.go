@@ -1,7 +1,9 @@
 package portable
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,6 +17,8 @@ type node struct {
 	raw  []byte // of a value that is neither object nor array
 	keys []string
 	vals []*node
+	at   map[string]int // where the keys are, where there are many of them; nil means that they have to be searched
+	sets int            // members set since at was dropped
 
 	added map[string]bool // properties that accept null only because strictness wanted it
 }
@@ -22,26 +26,37 @@ type node struct {
 // maxDepth bounds how deep a schema nests, references written out included.
 const maxDepth = 60
 
-var errDeep = errors.New("the schema nests too deep")
+// maxValues bounds how many values of any kind there are in a schema: its subschemas, keywords and literals.
+const maxValues = 100_000
+
+var (
+	errDeep  = errors.New("the schema nests too deep")
+	errLarge = fmt.Errorf("the schema has more than %d values", maxValues)
+)
 
 // read parses one JSON value.
 func read(raw []byte) (*node, error) {
 	if !jsontext.Value(raw).IsValid() {
 		return nil, errors.New("the schema is no valid JSON")
 	}
-	return build(raw, 0)
+	left := maxValues
+	return build(raw, 2*maxDepth, &left) // a schema has a level of keywords between two of schemas
 }
 
-func build(raw []byte, depth int) (*node, error) {
-	if depth > 2*maxDepth { // a schema has a level of keywords between two of schemas
+// build makes nodes of valid JSON, so deep and so many and no more.
+func build(raw []byte, depth int, left *int) (*node, error) {
+	if depth < 0 {
 		return nil, errDeep
+	}
+	if *left--; *left < 0 {
+		return nil, errLarge
 	}
 	n := &node{}
 	switch {
 	case jsonrpc.IsObject(raw):
 		n.kind = '{'
 		for key, value := range jsonrpc.Members(raw) {
-			sub, err := build(value, depth+1)
+			sub, err := build(value, depth-1, left)
 			if err != nil {
 				return nil, err
 			}
@@ -50,7 +65,7 @@ func build(raw []byte, depth int) (*node, error) {
 	case jsonrpc.IsArray(raw):
 		n.kind = '['
 		for value := range jsonrpc.Elements(raw) {
-			sub, err := build(value, depth+1)
+			sub, err := build(value, depth-1, left)
 			if err != nil {
 				return nil, err
 			}
@@ -86,11 +101,24 @@ func texts(all []string) *node {
 	return n
 }
 
+// many is how many keys are worth a map.
+const many = 32
+
+func (n *node) find(key string) int {
+	if n.at == nil {
+		return slices.Index(n.keys, key)
+	}
+	if i, ok := n.at[key]; ok {
+		return i
+	}
+	return -1
+}
+
 func (n *node) get(key string) *node {
 	if n == nil || n.kind != '{' {
 		return nil
 	}
-	if i := slices.Index(n.keys, key); i >= 0 {
+	if i := n.find(key); i >= 0 {
 		return n.vals[i]
 	}
 	return nil
@@ -99,29 +127,69 @@ func (n *node) get(key string) *node {
 func (n *node) has(key string) bool { return n.get(key) != nil }
 
 func (n *node) set(key string, value *node) {
-	if i := slices.Index(n.keys, key); i >= 0 {
+	if n.sets++; n.at == nil && n.sets > many {
+		n.index()
+	}
+	if i := n.find(key); i >= 0 {
 		n.vals[i] = value
 		return
 	}
 	n.keys, n.vals = append(n.keys, key), append(n.vals, value)
+	if n.at != nil {
+		n.at[key] = len(n.keys) - 1
+	}
 }
 
+// index makes the map of a node with many members.
+func (n *node) index() {
+	if len(n.keys) < many || n.at != nil {
+		return
+	}
+	n.at = make(map[string]int, len(n.keys))
+	for i, k := range n.keys {
+		n.at[k] = i
+	}
+}
+
+// indexAll makes the maps of a node and all below it, which must not be used by others yet.
+func (n *node) indexAll() {
+	n.index()
+	for _, v := range n.vals {
+		v.indexAll()
+	}
+}
+
+// rename gives a member another name, which no other member has.
+func (n *node) rename(i int, key string) { n.keys[i], n.at, n.sets = key, nil, 0 }
+
 func (n *node) drop(key string) {
-	if i := slices.Index(n.keys, key); i >= 0 {
-		n.keys, n.vals = slices.Delete(n.keys, i, i+1), slices.Delete(n.vals, i, i+1)
+	if i := n.find(key); i >= 0 {
+		n.keys, n.vals, n.at = slices.Delete(n.keys, i, i+1), slices.Delete(n.vals, i, i+1), nil
+		n.sets = 0
 	}
 }
 
 // first puts a member in front of the others.
 func (n *node) first(key string, value *node) {
 	n.drop(key)
-	n.keys, n.vals = slices.Insert(n.keys, 0, key), slices.Insert(n.vals, 0, value)
+	n.keys, n.vals, n.at = slices.Insert(n.keys, 0, key), slices.Insert(n.vals, 0, value), nil
+	n.sets = 0
+}
+
+// names collects the names of members at every level.
+func (n *node) names(into map[string]bool) {
+	for _, key := range n.keys {
+		into[key] = true
+	}
+	for _, v := range n.vals {
+		v.names(into)
+	}
 }
 
 // copied is a copy whose members can be set without touching n.
 func (n *node) copied() *node {
 	c := *n
-	c.keys, c.vals = slices.Clone(n.keys), slices.Clone(n.vals)
+	c.keys, c.vals, c.at, c.sets = slices.Clone(n.keys), slices.Clone(n.vals), nil, 0
 	return &c
 }
 
@@ -195,6 +263,22 @@ func (n *node) append(dst []byte) []byte {
 	return append(dst, n.raw...)
 }
 
+// fits takes the bytes of a value off what is left, and tells whether that was enough. It stops where it was not, so that a
+// value that is shared by many costs no more than there was.
+func (n *node) fits(left *int) bool {
+	*left -= len(n.raw) + 2
+	for i := 0; i < len(n.vals) && *left >= 0; i++ {
+		if n.kind == '{' {
+			*left -= len(n.keys[i]) + 4
+		}
+		n.vals[i].fits(left)
+	}
+	return *left >= 0
+}
+
 func (n *node) String() string { return string(n.append(nil)) }
 
-func equal(a, b *node) bool { return a.String() == b.String() }
+// equal tells whether two values are written alike.
+func equal(a, b *node) bool {
+	return a == b || a.kind == b.kind && bytes.Equal(a.raw, b.raw) && slices.Equal(a.keys, b.keys) && slices.EqualFunc(a.vals, b.vals, equal)
+}
