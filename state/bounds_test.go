@@ -45,8 +45,8 @@ func TestIdleWithoutTouch(t *testing.T) {
 			synctest.Wait()
 			sessions.mu.Lock()
 			log.mu.Lock()
-			if len(sessions.byID) != one.sessions || sessions.order.Len() != one.sessions || len(log.logs) != one.logs || log.order.Len() != one.logs {
-				t.Errorf("%d sessions and %d logs are in memory, want %d and %d", len(sessions.byID), len(log.logs), one.sessions, one.logs)
+			if len(sessions.byID) != one.sessions || sessions.order.Len() != one.sessions || len(log.byID) != one.logs || log.order.Len() != one.logs {
+				t.Errorf("%d sessions and %d logs are in memory, want %d and %d", len(sessions.byID), len(log.byID), one.sessions, one.logs)
 			}
 			sessions.mu.Unlock()
 			log.mu.Unlock()
@@ -139,8 +139,8 @@ func TestLogsTotal(t *testing.T) {
 			last[session] = id
 		}
 		var sum int64
-		for _, e := range m.logs {
-			l := e.Value.(*sessionLog)
+		for _, e := range m.byID {
+			l := &e.record
 			sum += perLog
 			for _, one := range l.events {
 				sum += one.cost()

@@ -90,7 +90,7 @@ func (f *follower) leave() {
 	if l.over != nil {
 		return
 	}
-	e := f.m.logs[l.session]
+	e := f.m.byID[l.session]
 	f.m.use(e, time.Now())
 	if l.followers == 0 && l.next() == 1 {
 		f.m.remove(e, ErrNotFound)

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // sessionLog is the log of one session in memory. Its events are numbered without gaps, over all streams, so that a number
@@ -15,7 +14,6 @@ type sessionLog struct {
 	first     uint64 // number of events[0]; numbers count from 1
 	events    []logged
 	bytes     int64
-	used      time.Time
 	followers int
 	more      chan struct{} // closed by the next event or the end; nil while nobody waits
 	over      error         // why it has ended
@@ -33,8 +31,8 @@ const (
 
 func (e *logged) cost() int64 { return perEvent + int64(len(e.stream)+len(e.data)) }
 
-func newSessionLog(session string) *sessionLog {
-	return &sessionLog{session: session, epoch: strings.Clone(rand.Text()[:16]), first: 1}
+func newSessionLog(session string) sessionLog {
+	return sessionLog{session: session, epoch: strings.Clone(rand.Text()[:16]), first: 1}
 }
 
 // next is the number of the next event.

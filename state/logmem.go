@@ -2,33 +2,31 @@ package state
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"iter"
-	"sync"
 	"time"
 )
 
 // MemoryLog is an [EventLog] in the memory of one process. Servers in that process may share it.
-//
-// Logs stand in the order of their last use, as in [MemorySessions], and a single timer drops those left alone. It starts
-// no goroutine: who follows waits on a goroutine of its own.
+// It starts no goroutine: who follows waits on a goroutine of its own.
 type MemoryLog struct {
+	recent[sessionLog]
 	limits LogLimits
-
-	mu     sync.Mutex
-	logs   map[string]*list.Element // of *sessionLog
-	order  list.List                // the longest unused first
-	bytes  int64
-	timer  *time.Timer // runs out; nil when none does
-	closed bool
+	bytes  int64 // of all logs
 }
 
 var _ EventLog = (*MemoryLog)(nil)
 
 // NewMemoryLog returns an empty log. Close releases it.
 func NewMemoryLog(limits LogLimits) *MemoryLog {
-	return &MemoryLog{limits: limits.withDefaults(), logs: make(map[string]*list.Element)}
+	m := &MemoryLog{limits: limits.withDefaults()}
+	m.recent = recent[sessionLog]{
+		idle: m.limits.Idle,
+		busy: func(l *sessionLog) bool { return l.followers > 0 },
+		gone: m.end,
+		byID: make(map[string]*entry[sessionLog]),
+	}
+	return m
 }
 
 // Append stores an event and returns its id.
@@ -98,67 +96,37 @@ func (m *MemoryLog) Drop(ctx context.Context, session string) error {
 		return failed("drop events", err)
 	}
 	defer m.mu.Unlock()
-	if e := m.logs[session]; e != nil {
+	if e := m.byID[session]; e != nil {
 		m.remove(e, ErrNotFound)
 	}
 	return nil
 }
 
 // Len returns of how many sessions there are events, or readers that wait for some.
-func (m *MemoryLog) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sweep(time.Now())
-	return len(m.logs)
-}
+func (m *MemoryLog) Len() int { return m.count() }
 
 // Close forgets everything and ends those who follow. Every method fails with [ErrClosed] from then on. It may be called
 // twice.
 func (m *MemoryLog) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed = true
-	for _, e := range m.logs {
-		m.remove(e, ErrClosed)
-	}
-	if m.timer != nil {
-		m.timer.Stop()
-		m.timer = nil
-	}
+	m.shut()
 	return nil
-}
-
-// enter begins a method: unless it fails, m.mu is held and no log in the table is too old.
-func (m *MemoryLog) enter(ctx context.Context) (now time.Time, err error) {
-	if err := ended(ctx); err != nil {
-		return now, err
-	}
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
-		return now, ErrClosed
-	}
-	now = time.Now()
-	m.sweep(now)
-	return now, nil
 }
 
 // open returns the log of a session, which is used now, and begins one where there is none.
 func (m *MemoryLog) open(session string, now time.Time) *sessionLog {
-	e := m.logs[session]
-	if e == nil {
-		e = m.order.PushBack(newSessionLog(session))
-		m.logs[session] = e
-		m.bytes += perLog
+	if e := m.byID[session]; e != nil {
+		m.use(e, now)
+		return &e.record
 	}
-	m.use(e, now)
-	m.plan(now)
-	return e.Value.(*sessionLog)
+	m.bytes += perLog
+	return &m.add(session, newSessionLog(session), now).record
 }
 
-func (m *MemoryLog) use(e *list.Element, now time.Time) {
-	e.Value.(*sessionLog).used = now
-	m.order.MoveToBack(e)
+// end is what follows when a log was taken out: its readers are told.
+func (m *MemoryLog) end(l *sessionLog, why error) {
+	m.bytes -= l.bytes + perLog
+	l.over = why
+	l.wake()
 }
 
 // find looks up an event by its id. Unless it fails, m.mu is held.
@@ -167,12 +135,12 @@ func (m *MemoryLog) find(ctx context.Context, session, id string) (*sessionLog, 
 	if err != nil {
 		return nil, 0, err
 	}
-	e := m.logs[session]
+	e := m.byID[session]
 	if e == nil {
 		m.mu.Unlock()
 		return nil, 0, ErrNotFound
 	}
-	l := e.Value.(*sessionLog)
+	l := &e.record
 	number, err := l.number(id)
 	if err != nil {
 		m.mu.Unlock()
@@ -182,24 +150,15 @@ func (m *MemoryLog) find(ctx context.Context, session, id string) (*sessionLog, 
 	return l, number, nil
 }
 
-// remove takes a log out and ends its readers.
-func (m *MemoryLog) remove(e *list.Element, why error) {
-	l := m.order.Remove(e).(*sessionLog)
-	delete(m.logs, l.session)
-	m.bytes -= l.bytes + perLog
-	l.over = why
-	l.wake()
-}
-
 // relieve makes room when all logs together are too many or too large: the longest unused goes. One that has readers
 // stays, without its events, so that readers that have seen them all are not disturbed.
 func (m *MemoryLog) relieve(now time.Time) {
 	for range m.order.Len() { // each is looked at once
-		if !over(m.bytes, m.limits.MaxTotalBytes) && !over(len(m.logs), m.limits.MaxSessions) {
+		if !over(m.bytes, m.limits.MaxTotalBytes) && !over(len(m.byID), m.limits.MaxSessions) {
 			return
 		}
-		e := m.order.Front()
-		l := e.Value.(*sessionLog)
+		e := m.first()
+		l := &e.record
 		if l.followers == 0 {
 			m.remove(e, ErrNotFound)
 			continue
@@ -209,38 +168,4 @@ func (m *MemoryLog) relieve(now time.Time) {
 		}
 		m.use(e, now)
 	}
-}
-
-// sweep drops the logs that were left alone for too long.
-func (m *MemoryLog) sweep(now time.Time) {
-	for e := m.order.Front(); e != nil && m.limits.Idle > 0; e = m.order.Front() {
-		l := e.Value.(*sessionLog)
-		if now.Sub(l.used) < m.limits.Idle {
-			return
-		}
-		if l.followers > 0 {
-			m.use(e, now)
-			continue
-		}
-		m.remove(e, ErrNotFound)
-	}
-}
-
-// plan sees to it that the timer runs while there are logs.
-func (m *MemoryLog) plan(now time.Time) {
-	e := m.order.Front()
-	if e == nil || m.timer != nil || m.limits.Idle <= 0 {
-		return
-	}
-	m.timer = time.AfterFunc(m.limits.Idle-now.Sub(e.Value.(*sessionLog).used), m.expire)
-}
-
-// expire is what the timer does. It holds nothing but the lock, and ends at once.
-func (m *MemoryLog) expire() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.timer = nil
-	now := time.Now()
-	m.sweep(now)
-	m.plan(now)
 }
