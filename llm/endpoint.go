@@ -77,14 +77,29 @@ func (e *EndpointError) Unwrap() error { return e.err }
 
 // Post sends JSON and returns the answer's body. auth is the header that holds the key. It fails with [*EndpointError].
 func (e Endpoint) Post(ctx context.Context, path string, auth http.Header, body []byte) (json.RawMessage, error) {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
+	resp, err := e.send(ctx, path, auth, body, "application/json")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return e.read(ctx, resp)
+}
+
+// bounded is a context that ends when the request has taken too long.
+func (e Endpoint) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.Timeout == 0 {
 		e.Timeout = 5 * time.Minute
 	}
-	if e.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.Timeout)
-		defer cancel()
+	if e.Timeout < 0 {
+		return context.WithCancel(ctx)
 	}
+	return context.WithTimeout(ctx, e.Timeout)
+}
+
+// send does the request. The body of the response is the caller's to close.
+func (e Endpoint) send(ctx context.Context, path string, auth http.Header, body []byte, accept string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.BaseURL, "/")+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &EndpointError{Message: "the address is none that can be used"}
@@ -95,7 +110,7 @@ func (e Endpoint) Post(ctx context.Context, path string, auth http.Header, body 
 		}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", accept)
 	web := http.Client{}
 	if e.HTTPClient != nil {
 		web = *e.HTTPClient
@@ -105,8 +120,7 @@ func (e Endpoint) Post(ctx context.Context, path string, auth http.Header, body 
 	if err != nil {
 		return nil, e.unreachable(ctx, err)
 	}
-	defer resp.Body.Close()
-	return e.read(ctx, resp)
+	return resp, nil
 }
 
 // unreachable keeps of an error of the network what says why, and leaves out the address, which may hold a key.

@@ -64,8 +64,9 @@ var tree = []row{
 	{"manager", []string{"jsonrpc", "mcp", "transport/...", "client", "auth/..."}},
 	{"manager/mount", []string{"jsonrpc", "mcp", "server", "manager"}},
 	{"llm/portable", []string{"jsonrpc"}},
-	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "client", "manager", "llm/portable"}},
-	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable"}}, // the shapes of one API each
+	{"llm/internal/pieces", []string{"jsonrpc"}},
+	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "internal/sse", "client", "manager", "llm/portable"}}, // answers that are streamed come as events
+	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable", "llm/internal/pieces"}},             // the shapes of one API each
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},

@@ -11,7 +11,7 @@ import (
 
 var geminiName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
 
-// Gemini plays generateContent at /v1beta/models/{model}:generateContent. A model whose name begins with "gemini-2" takes
+// Gemini plays generateContent at /v1beta/models/{model}:generateContent, and at {model}:streamGenerateContent. A model whose name begins with "gemini-2" takes
 // no media within a result, as the real ones do not.
 func Gemini(script Script) http.Handler {
 	mux := http.NewServeMux()
@@ -34,7 +34,11 @@ func Gemini(script Script) http.Handler {
 			}
 			parts = append(parts, part)
 		}
-		return map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP"}}, "modelVersion": "fake-1"}
+		stop := "STOP"
+		if t.Stop != "" {
+			stop = t.Stop
+		}
+		return map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": stop}}, "modelVersion": "fake-1"}
 	}, func(text string) any {
 		return map[string]any{"error": map[string]any{"code": 400, "status": "INVALID_ARGUMENT", "message": text}}
 	}))
@@ -43,7 +47,7 @@ func Gemini(script Script) http.Handler {
 
 func judgeGemini(r *http.Request, body map[string]any) Request {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
-	if method != "generateContent" {
+	if method != "generateContent" && method != streamMethod {
 		refuse("there is no method %q", method)
 	}
 	req := Request{}

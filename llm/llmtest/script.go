@@ -53,7 +53,7 @@ func serve(script Script, judge func(r *http.Request, body map[string]any) Reque
 			dec.UseNumber()
 			err = dec.Decode(&body)
 		}
-		status, out := http.StatusOK, any(nil)
+		status, out, inPieces := http.StatusOK, any(nil), false
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
@@ -69,8 +69,13 @@ func serve(script Script, judge func(r *http.Request, body map[string]any) Reque
 			}
 			req := judge(r, body)
 			req.Raw = raw
+			inPieces = wantsStream(r, body)
 			out = answer(script(req))
 		}()
+		if inPieces && status == http.StatusOK {
+			writeStream(w, r, body, out)
+			return
+		}
 		w.WriteHeader(status)
 		if err := json.NewEncoder(w).Encode(out); err != nil {
 			return // the client is gone
