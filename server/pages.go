@@ -17,13 +17,18 @@ import (
 // for the page itself, or what it calls back, on a server that serves clients of 2025-11-25. id is ElicitURLParams's, which a
 // handler that wants to say this has to choose itself; it must not be guessable. [Request.Until] says it for its own page.
 //
-// Only the client that was asked is told, once, and only by the process that asked it. The answer is false where there is
-// none: the id is unknown here or was told already, the client has gone, or it is of a revision without such notices, as on
-// the modern era, where the client finds out by its retry. Of ids that nobody completes the newest 10,000 are remembered.
+// Only the client that was asked is told, once, by the process that asked it. The answer is whether this one has told it. It is
+// false where there is no such client: the id is unknown here or was told already, the client has gone, or it is of a revision
+// without such notices, as on the modern era, where the client finds out by its retry. With Options.Bus an id that is unknown
+// here goes to the other replicas, of which one may know it; nobody waits for that. Of ids that nobody completes the newest
+// 10,000 are remembered.
 //
 // Spec 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation".
 func (s *Server) ElicitationComplete(ctx context.Context, id string) bool {
 	peer := s.pages.take(id)
+	if peer == nil && id != "" {
+		s.relay.tell(ctx, mcp.NotifyElicitationComplete, id)
+	}
 	return peer != nil && peer.Notify(ctx, pageDone(id)) == nil
 }
 

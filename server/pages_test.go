@@ -2,16 +2,19 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/mcptest"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/state"
 )
 
 // addPage adds tools that send the user to a page by call or by return, and answer whether they agreed.
@@ -162,4 +165,31 @@ func TestOwnClientVisitsPages(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestElicitationCompleteElsewhere is told on another replica than the one that has asked: its client hears of it, once.
+func TestElicitationCompleteElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bus := state.NewMemoryBus(state.BusLimits{})
+		asks, told := newServer(server.Options{Bus: bus}), newServer(server.Options{Bus: bus})
+		addPage(asks, func() string { return "id\nof two lines" })
+		k := newTalk(t, asks, legacy)
+		if got := k.call("by call", "{}"); got != saying("accept") {
+			t.Fatal(got)
+		}
+		synctest.Wait() // both listen to the bus
+		for range 2 {
+			if told.ElicitationComplete(t.Context(), "id\nof two lines") {
+				t.Error("this one has told nobody itself")
+			}
+		}
+		k.Expect(`{"method":"notifications/elicitation/complete","params":{"elicitationId":"id\nof two lines"}}`)
+		synctest.Wait()
+		if asks.ElicitationComplete(t.Context(), "id\nof two lines") {
+			t.Error("it is completed twice")
+		}
+		if err := errors.Join(asks.Shutdown(t.Context()), told.Shutdown(t.Context()), bus.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
 )
 
@@ -37,9 +38,26 @@ func (s *Server) teller() func(ctx context.Context, method, uri string) error {
 		return nil
 	}
 	s.relay = &relay{s: s, name: rand.Text()}
-	return func(ctx context.Context, method, uri string) error {
-		_, err := s.opts.Bus.Publish(ctx, s.changes(), []byte(s.relay.name+"\n"+method+"\n"+uri))
-		return err
+	return s.relay.publish
+}
+
+func (r *relay) publish(ctx context.Context, method, key string) error {
+	_, err := r.s.opts.Bus.Publish(ctx, r.s.changes(), []byte(r.name+"\n"+method+"\n"+key))
+	return err
+}
+
+// tellTime bounds what is told to other replicas, or to a client in the name of one.
+const tellTime = 5 * time.Second
+
+// tell tells the other replicas what is no change; nobody without a bus.
+func (r *relay) tell(ctx context.Context, method, key string) {
+	if r == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	if err := r.publish(ctx, method, key); err != nil {
+		r.s.report(fmt.Errorf("tell the other replicas of %s: %w", method, err))
 	}
 }
 
@@ -98,15 +116,33 @@ func (r *relay) hear(ctx context.Context, missed bool) error {
 		if m.Lost > 0 {
 			r.s.engine.HearAll()
 		}
-		r.heard(m)
+		r.heard(ctx, m)
 	}
 }
 
-// heard announces one change here. What is no change is passed over: a later version may say more.
-func (r *relay) heard(m state.Message) {
+// heard announces one change here, or tells a client of ours that its page is done with. What is neither is passed over: a later
+// version may say more.
+func (r *relay) heard(ctx context.Context, m state.Message) {
 	from, rest, _ := bytes.Cut(m.Data, []byte{'\n'})
-	method, uri, whole := bytes.Cut(rest, []byte{'\n'})
-	if whole && string(from) != r.name {
-		r.s.engine.Hear(string(method), string(uri))
+	method, key, whole := bytes.Cut(rest, []byte{'\n'})
+	switch {
+	case !whole || string(from) == r.name:
+	case string(method) == mcp.NotifyElicitationComplete:
+		r.completed(ctx, string(key))
+	default:
+		r.s.engine.Hear(string(method), string(key))
 	}
+}
+
+// completed tells the client that was sent to a page from here, on a goroutine of its own: it may not read.
+func (r *relay) completed(ctx context.Context, id string) {
+	peer := r.s.pages.take(id)
+	if peer == nil {
+		return
+	}
+	r.task.Go(func() { // ends in tellTime or with stop, which waits
+		ctx, cancel := context.WithTimeout(ctx, tellTime)
+		defer cancel()
+		_ = peer.Notify(ctx, pageDone(id)) // who has gone need not be told
+	})
 }

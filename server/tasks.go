@@ -10,6 +10,7 @@ import (
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/state"
 )
 
 // Tasks runs the tool calls that go on after their answer; see [Options.Tasks]. Package tasks has one. Its methods are called
@@ -98,6 +99,9 @@ func (r *Request) SendInput(ctx context.Context, requests mcp.InputRequests) (mc
 	}
 	return answers, nil
 }
+
+// Bus returns Options.Bus, for what runs tasks in several processes; nil for none.
+func (s *Server) Bus() state.Bus { return s.opts.Bus }
 
 // TaskChanged tells whoever follows a task that it has changed. It does not wait for them.
 func (s *Server) TaskChanged(id string) { s.engine.Announce(engine.TaskChanged, id) }

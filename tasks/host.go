@@ -21,6 +21,7 @@ type Host struct {
 	name  string // in the records of what it runs
 
 	server *server.Server
+	ear    ear
 
 	mu      sync.Mutex
 	live    map[string]*live
@@ -51,6 +52,7 @@ func (h *Host) Attach(s *server.Server) {
 	s.Handle(mcp.MethodCancelTask, h.cancel)
 	s.Handle(mcp.MethodTaskResult, h.result)
 	s.Handle(mcp.MethodListTasks, h.list)
+	h.listen()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
 	ids, err := h.store.Orphans(ctx)
@@ -109,6 +111,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 		running = append(running, l)
 	}
 	h.mu.Unlock()
+	h.ear.stop()
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	for _, l := range running {

@@ -216,7 +216,11 @@ func (l *live) keep(ctx context.Context) {
 		l.show(r)
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnded) && !errors.Is(err, ErrNotFound) {
+	switch {
+	case err == nil:
+	case errors.Is(err, errEnded), errors.Is(err, ErrNotFound):
+		l.end(errEnded) // in another process, or its time is over: nobody waits for the work
+	default:
 		l.h.opts.OnError(fmt.Errorf("keep the state of a task: %w", err)) // the work goes on; here its state is known
 	}
 	l.tell()

@@ -58,19 +58,28 @@ func (h *Host) update(ctx context.Context, req *server.Request) (*server.RawResu
 		return nil, mcp.InvalidParams("tasks/update needs inputResponses: an object of answers by the key of their question")
 	}
 	r, l, err := h.target(ctx, req)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case l == nil && !r.Status.Final():
-		return nil, mcp.Errorf(mcp.CodeInternal, "the task runs in another process of this server, which could not be reached; try again")
+	}
+	switch {
+	case r.Status.Final(): // nobody waits for them
 	case l != nil:
-		answers := mcp.InputResponses{}
-		for key, answer := range jsonrpc.Members(raw) {
-			answers[key] = answer
+		l.answer(answersIn(raw))
+	default:
+		if err := h.reach(ctx, &r, word{Task: r.ID}, raw); err != nil {
+			return nil, err
 		}
-		l.answer(answers)
 	}
 	return &server.RawResult{Result: json.RawMessage("{}")}, nil
+}
+
+// answersIn reads answers by the key of their question.
+func answersIn(raw json.RawMessage) mcp.InputResponses {
+	answers := mcp.InputResponses{}
+	for key, answer := range jsonrpc.Members(raw) {
+		answers[key] = answer
+	}
+	return answers
 }
 
 // errCancelled is the cause of a context whose task was cancelled.
@@ -86,11 +95,14 @@ func (h *Host) cancel(ctx context.Context, req *server.Request) (*server.RawResu
 	if err != nil {
 		return nil, err
 	}
-	if l != nil {
+	switch {
+	case l != nil:
 		l.end(errCancelled)
 		if ended {
 			l.detached.Changed()
 		}
+	case ended && h.server.Bus() != nil:
+		_ = h.reach(ctx, &r, word{Task: r.ID, End: true}, nil) // the task has ended; work that nobody can reach ends with its time
 	}
 	if !ended && req.EndsTasksOnce() {
 		return nil, mcp.InvalidParams("the task has ended already and cannot be cancelled")

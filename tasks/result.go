@@ -14,7 +14,7 @@ import (
 // result serves tasks/result of 2025-11-25: it waits until the task has ended and answers as its call would have been
 // answered. Meanwhile the questions of the task go to the client on the stream of this request.
 func (h *Host) result(ctx context.Context, req *server.Request) (*server.RawResult, error) {
-	carries := true
+	carries, sent := true, map[string]bool{}
 	for {
 		r, l, err := h.target(ctx, req)
 		switch {
@@ -22,8 +22,11 @@ func (h *Host) result(ctx context.Context, req *server.Request) (*server.RawResu
 			return nil, err
 		case r.Status.Final():
 			return resultOf(&r)
-		case l == nil:
-			err = sleep(ctx, r.Poll) // it runs in another process
+		case l == nil: // it runs in another process
+			if carries && h.server.Bus() != nil {
+				carries = h.pass(ctx, req, &r, sent)
+			}
+			err = sleep(ctx, r.Poll)
 		default:
 			err = h.attend(ctx, req, l, &carries)
 		}
