@@ -87,6 +87,12 @@ func (o Options) check() error {
 	return o.Flow.check(o)
 }
 
+// String names the server, and shows nothing of what the authorizer holds; so does GoString.
+func (a *Authorizer) String() string { return "oauth.Authorizer of " + a.where }
+
+// GoString is String, for %#v.
+func (a *Authorizer) GoString() string { return a.String() }
+
 // Client answers an http.Client that goes through the authorizer, for client.Options.HTTPClient.
 func (a *Authorizer) Client() *http.Client { return &http.Client{Transport: a} }
 
@@ -106,7 +112,7 @@ func (a *Authorizer) Login(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	discard(resp)
+	resp.Body.Close() // unread: it may be a stream without end
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		return &Error{Server: a.where, Doing: "log in", Err: fmt.Errorf("the server still answers with HTTP status %d", resp.StatusCode)}
 	}

@@ -1,9 +1,9 @@
 package oauth
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
+
+// maxChallenge bounds one header line in bytes; nobody has so much to say. The rest of the bounds stand in parseChallenges.
+const maxChallenge = 16 << 10
 
 // challenge is one entry of WWW-Authenticate. RFC 9110, section 11.6.1.
 type challenge struct {
@@ -48,36 +48,14 @@ func readDemand(lines []string) demand {
 	return d
 }
 
-// splitScopes splits a scope parameter into its tokens, each once.
-func splitScopes(text string) []string { return union(strings.Fields(text)) }
-
-// union joins lists of scopes, each scope once, in the order of their first appearance.
-func union(lists ...[]string) []string {
-	var out []string
-	for _, list := range lists {
-		for _, scope := range list {
-			if scope != "" && !slices.Contains(out, scope) {
-				out = append(out, scope)
-			}
-		}
-	}
-	return out
-}
-
-// covers tells that every scope wanted is among those had.
-func covers(had, wanted []string) bool {
-	for _, scope := range wanted {
-		if !slices.Contains(had, scope) {
-			return false
-		}
-	}
-	return true
-}
-
 // parseChallenges reads one header line. It never fails: what breaks the grammar ends the challenge it stands in, and
 // reading goes on behind the next comma. Quoted strings are read as such, so that nothing inside one is taken for a name.
+// A line beyond maxChallenge is not read at all.
 func parseChallenges(line string) []challenge {
 	const most = 32 // challenges and parameters; nobody sends so many
+	if len(line) > maxChallenge {
+		return nil
+	}
 	var out []challenge
 	p := &scanner{text: line}
 	for p.more() && len(out) < most {

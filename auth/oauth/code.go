@@ -57,7 +57,7 @@ func (r Redirect) run(ctx context.Context, v *visit) (*answer, string, error) {
 // the browser came back with.
 func (v *visit) byCode(ctx context.Context, redirect string, show func(ctx context.Context, page, state string) (url.Values, error)) (*answer, string, error) {
 	if !slices.Contains(v.server.PKCE, "S256") {
-		return nil, "", fmt.Errorf("%w; its metadata has code_challenge_methods_supported %q", ErrNoPKCE, v.server.PKCE)
+		return nil, "", fmt.Errorf("%w; its metadata has code_challenge_methods_supported %s", ErrNoPKCE, listed(v.server.PKCE))
 	}
 	who, err := v.client(ctx, redirect)
 	if err != nil {

@@ -34,7 +34,7 @@ type Credentials struct {
 	Method string
 }
 
-// String names the client, without what it proves itself by; so do GoString and LogValue.
+// String names the client, without what it proves itself by; so do GoString, LogValue and MarshalText.
 func (c Credentials) String() string { return fmt.Sprintf("client %q of %q", c.ClientID, c.Issuer) }
 
 // GoString is String, for %#v.
@@ -42,6 +42,9 @@ func (c Credentials) GoString() string { return c.String() }
 
 // LogValue is String, for package slog.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText is String, for logs in JSON. Credentials are read from files and never written to any.
+func (c Credentials) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 func (c Credentials) check() error {
 	switch {
@@ -84,7 +87,7 @@ func (c Credentials) method(at *serverMetadata) (string, error) {
 	if able[0] == MethodNone || slices.Contains(at.Methods, MethodNone) {
 		return MethodNone, nil // a public client has no other, listed or not; and some servers give secrets that nobody may show
 	}
-	return "", fmt.Errorf("the authorization server takes none of the methods %q that these credentials allow; it lists %q", able, at.Methods)
+	return "", fmt.Errorf("the authorization server takes none of the methods %q that these credentials allow; it lists %s", able, listed(at.Methods))
 }
 
 // authenticate puts credentials on a token request.
@@ -102,7 +105,7 @@ func (c Credentials) authenticate(now time.Time, at *serverMetadata, header http
 		form.Set("client_secret", c.Secret)
 	case MethodPrivateKeyJWT: // the client's id is in the assertion, RFC 7523, section 3
 		if len(at.Algorithms) > 0 && !slices.Contains(at.Algorithms, c.Key.algorithm) {
-			return fmt.Errorf("the authorization server takes no signatures with %s; it lists %q", c.Key.algorithm, at.Algorithms)
+			return fmt.Errorf("the authorization server takes no signatures with %s; it lists %s", c.Key.algorithm, listed(at.Algorithms))
 		}
 		assertion, err := c.Key.assertion(now, c.ClientID, at.Issuer)
 		if err != nil {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -20,7 +22,7 @@ type Device struct {
 // DevicePrompt is what a person needs for the login on another device.
 type DevicePrompt struct {
 	Page     string        // where to go
-	Code     string        // what to type there
+	Code     string        // what to type there; it prints, and is no longer than 64 bytes
 	Complete string        // the page with the code already in it, for a link or a QR code; may be empty
 	Life     time.Duration // how long the code is good
 }
@@ -58,7 +60,7 @@ func (d Device) run(ctx context.Context, v *visit) (*answer, string, error) {
 		return nil, "", err
 	}
 	life, ok := (&answer{Expires: code.Expires}).life()
-	if !ok || life == 0 {
+	if !ok {
 		life = 5 * time.Minute
 	}
 	if err := d.Show(ctx, DevicePrompt{Page: code.Page, Code: code.User, Complete: code.Complete, Life: life}); err != nil {
@@ -90,6 +92,9 @@ func (v *visit) deviceCode(ctx context.Context, who Credentials) (*deviceCode, e
 	if code.Device == "" || code.User == "" || code.Page == "" {
 		return nil, fmt.Errorf("%s gave no code for another device", plain(to))
 	}
+	if len(code.User) > 64 || strings.ContainsFunc(code.User, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil, fmt.Errorf("%s gave a code that nobody can type", plain(to)) // and that a terminal might obey
+	}
 	for _, page := range []string{code.Page, code.Complete} {
 		u, err := url.Parse(page)
 		if err == nil && page != "" {
@@ -106,7 +111,7 @@ func (v *visit) deviceCode(ctx context.Context, who Credentials) (*deviceCode, e
 // slowly. RFC 8628, sections 3.4 and 3.5.
 func (v *visit) poll(ctx context.Context, who Credentials, code *deviceCode) (*answer, error) {
 	wait, ok := (&answer{Expires: code.Interval}).life()
-	if !ok || wait < time.Second {
+	if !ok {
 		wait = 5 * time.Second
 	}
 	for {

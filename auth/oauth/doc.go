@@ -22,9 +22,9 @@
 //
 // The resource that the server publishes covers the address asked for; the metadata of an authorization server names
 // itself; PKCE is offered; the answer to a login carries the state sent and the issuer expected; credentials go to no
-// other issuer than their own. Addresses that a server names are reached over TLS only, and never inside a private network
-// unless the server is in one itself. A token goes to the origin of the server and nowhere else. A request that has an
-// Authorization header already is sent as it is, and nothing is looked up for it.
+// other issuer than their own. Addresses that a server names are reached over TLS only, and never further inside than the
+// server is itself: in a private network, or on this machine. A token goes to the origin of the server and nowhere else. A
+// request that has an Authorization header already is sent as it is, and nothing is looked up for it.
 //
 // # Tokens
 //

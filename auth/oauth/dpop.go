@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -64,8 +65,7 @@ func proverOf(key jose.JSONWebKey) (*prover, error) {
 // proof is a fresh proof for one request. nonce is what the server wants to see again, and access the token that goes with
 // the request; each may be empty.
 func (p *prover) proof(now time.Time, method string, u *url.URL, nonce, access string) (string, error) {
-	to := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath} // without query and fragment
-	claims := map[string]any{"jti": rand.Text(), "htm": method, "htu": to.String(), "iat": now.Unix()}
+	claims := map[string]any{"jti": rand.Text(), "htm": method, "htu": target(u), "iat": now.Unix()}
 	if nonce != "" {
 		claims["nonce"] = nonce
 	}
@@ -78,6 +78,19 @@ func (p *prover) proof(now time.Time, method string, u *url.URL, nonce, access s
 		return "", fmt.Errorf("sign the proof: %w", err)
 	}
 	return text, nil
+}
+
+// target is the address of a request as proofs name it: without query and fragment, and in the form that a server which
+// compares to the letter has derived. RFC 9449, section 4.3; RFC 3986, sections 6.2.2 and 6.2.3.
+func target(u *url.URL) string {
+	to := url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath}
+	if port := map[string]string{"https": ":443", "http": ":80"}[to.Scheme]; port != "" {
+		to.Host = strings.TrimSuffix(to.Host, port)
+	}
+	if to.Path == "" {
+		to.Path = "/"
+	}
+	return to.String()
 }
 
 // nonce is what a server wants to see in the next proof, "" for nothing.

@@ -148,6 +148,10 @@ func TestProofAddress(t *testing.T) {
 	}
 	got, _ := checkProof(t, text)
 	equal(t, "address", got["htu"], any("https://mcp.test/a%2Fb/c"))
+	for address, want := range map[string]string{"HTTPS://MCP.test:443/A": "https://mcp.test/A", "https://mcp.test": "https://mcp.test/",
+		"http://[::1]:80/x": "http://[::1]/x", "https://mcp.test:80/x": "https://mcp.test:80/x", "https://mcp.test:8443/x": "https://mcp.test:8443/x"} {
+		equal(t, address, target(parse(t, address)), want)
+	}
 	if got["nonce"] != nil || got["ath"] != nil {
 		t.Errorf("claims %v", got)
 	}

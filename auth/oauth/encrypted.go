@@ -36,6 +36,12 @@ func Encrypt(inner Store, key []byte) (*Encrypted, error) {
 	return &Encrypted{inner: inner, aead: aead}, nil
 }
 
+// String says what it is, and nothing of what is in it; so does GoString.
+func (e *Encrypted) String() string { return "oauth.Encrypted" }
+
+// GoString is String, for %#v.
+func (e *Encrypted) GoString() string { return e.String() }
+
 // Get implements Store. It fails where a value was encrypted with another key, or changed.
 func (e *Encrypted) Get(ctx context.Context, key string) ([]byte, error) {
 	sealed, err := e.inner.Get(ctx, key)

@@ -43,12 +43,17 @@ func (e Enterprise) check(o Options) error {
 		return errors.New("oauth: Enterprise needs a Provider or a TokenEndpoint")
 	}
 	for _, address := range []string{e.Provider, e.TokenEndpoint} {
-		u, err := url.Parse(address)
-		if address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && (o.PlainHTTP || isLoopbackHost(u.Hostname())))) {
+		if address != "" && !takesSecrets(address, o) {
 			return errors.New("oauth: the addresses of Enterprise have to be https")
 		}
 	}
 	return e.Client.check()
+}
+
+// takesSecrets tells whether an address may be sent what nobody else should read.
+func takesSecrets(address string, o Options) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && (o.PlainHTTP || isLoopbackHost(u.Hostname())))
 }
 
 func (Enterprise) interactive() bool { return false }
@@ -102,5 +107,9 @@ func (e Enterprise) provider(ctx context.Context, v *visit) (*serverMetadata, er
 	if at.Token != "" {
 		return at, nil
 	}
-	return v.a.readServer(ctx, e.Provider, true)
+	at, err := v.a.readServer(ctx, e.Provider, true)
+	if err == nil && !takesSecrets(at.Token, v.a.opts) {
+		return nil, fmt.Errorf("%w: the identity provider names the token endpoint %s, which has to be https", ErrGuard, plain(at.Token))
+	}
+	return at, err
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/rialto-mcp/rialto/client"
 )
@@ -80,6 +82,16 @@ func (e *Error) Unwrap() []error {
 // Temporary tells that the same may work later: a server could not be reached, or said that it is busy or broken.
 func (e *Error) Temporary() bool { return transient(e.Err) }
 
+// blame takes up why one address of several gave nothing: a cause that may pass before one that will not.
+func (e *Error) blame(err error, passing string) {
+	switch {
+	case transient(err) && (e.Err == nil || errors.Is(e.Err, ErrGuard)):
+		e.Err = &unreachable{errors.New(passing)}
+	case e.Err == nil && errors.Is(err, ErrGuard):
+		e.Err = ErrGuard
+	}
+}
+
 // ResponseError is what an authorization server answered instead of giving what it was asked for. RFC 6749, section 5.2.
 type ResponseError struct {
 	URL         string // without query and user
@@ -152,10 +164,11 @@ func plainURL(u *url.URL) string {
 	return clean((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), 300)
 }
 
-// clean cuts a text of a peer and takes control characters out, so that it can stand in an error.
+// clean cuts a text of a peer and takes out what does not print, so that it can stand in an error: control characters, and
+// those that turn the direction of a line.
 func clean(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
@@ -164,6 +177,15 @@ func clean(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// listed is a list of a peer as an error shows it.
+func listed(names []string) string {
+	const most = 10
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "...")
+	}
+	return clean(fmt.Sprintf("%q", names), 300)
 }
 
 // redact takes what was sent in confidence out of a text that a peer may have echoed, as it is or as part of a form.

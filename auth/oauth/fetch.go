@@ -32,6 +32,7 @@ func newWeb(g *guard, opts Options) *web {
 	guarded := opts.Transport.Clone()
 	if guarded.Proxy == nil { // a proxy is the user's, resolves names itself, and may well be near
 		guarded.DialContext, guarded.DialTLSContext = dialer.DialContext, nil
+		guarded.DialTLS = nil //nolint:staticcheck // of older programs; it would go past the guard
 	}
 	w.named = &http.Client{Transport: guarded, CheckRedirect: w.redirect}
 	w.trusted = &http.Client{Transport: opts.Transport.Clone(), CheckRedirect: w.redirect}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,8 +39,26 @@ func OpenFiles(dir string) (*Files, error) {
 	if hasModes && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("open the store of tokens: others can reach %s (mode %04o); make it 0700", dir, info.Mode().Perm())
 	}
-	return &Files{dir: dir}, nil
+	f := &Files{dir: dir}
+	f.sweep()
+	return f, nil
 }
+
+// sweep removes what processes have left that ended in the middle of a Put. Nobody looks at it any more, and it is secret.
+func (f *Files) sweep() {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return // Get and Put will say what is wrong
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && strings.HasPrefix(entry.Name(), unfinished) && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(filepath.Join(f.dir, entry.Name())) // the next one to open the store tries again
+		}
+	}
+}
+
+const unfinished = "new-" // what the names of files begin with that are being written
 
 const maxRecord = 1 << 20 // bytes; far more than any set of tokens
 
@@ -80,7 +99,7 @@ func (f *Files) Put(ctx context.Context, key string, value []byte) error {
 	if len(value) > maxRecord {
 		return fmt.Errorf("a record of %d bytes is larger than %d", len(value), maxRecord)
 	}
-	file, err := os.CreateTemp(f.dir, "new-*") // mode 0600
+	file, err := os.CreateTemp(f.dir, unfinished+"*") // mode 0600
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type guard struct {
 
 	mu    sync.Mutex
 	known bool
-	near  bool // the server itself is on a loopback or private address
+	near  reachability // of the server itself, public where it is on no address of its own
 }
 
 func newGuard(server *url.URL, plain bool) *guard {
@@ -67,22 +67,23 @@ func (g *guard) control(ctx context.Context, _, address string, _ syscall.RawCon
 
 // judge says whether an address may be connected to.
 func (g *guard) judge(ctx context.Context, addr netip.Addr) error {
-	switch reach(addr) {
-	case public:
+	kind := reach(addr)
+	switch {
+	case kind == public:
 		return nil
-	case inside:
-		if g.isNear(ctx) {
-			return nil
-		}
-		return fmt.Errorf("%w: it leads into a private network, and the MCP server is outside of it", ErrGuard)
-	default:
+	case kind == never:
 		return fmt.Errorf("%w: %s is no address of a server", ErrGuard, addr.Unmap().WithZone(""))
+	case kind <= g.nearness(ctx):
+		return nil
+	case kind == loopback:
+		return fmt.Errorf("%w: it leads to this machine, and the MCP server is elsewhere", ErrGuard)
 	}
+	return fmt.Errorf("%w: it leads into a private network, and the MCP server is outside of it", ErrGuard)
 }
 
-// isNear tells whether the MCP server is on a loopback or private address: all that its name stands for, since one of
-// several could be put there to open this door. A name is looked up once; a failed look-up counts as outside.
-func (g *guard) isNear(ctx context.Context) bool {
+// nearness is how far inside the MCP server is: loopback, private or public, the outermost of all that its name stands for,
+// since one of several could be put inside to open this door. A name is looked up once; a failed look-up counts as public.
+func (g *guard) nearness(ctx context.Context) reachability {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.known {
@@ -90,8 +91,8 @@ func (g *guard) isNear(ctx context.Context) bool {
 	}
 	host := g.server.Hostname()
 	if isLoopbackHost(host) {
-		g.known, g.near = true, true
-		return true
+		g.known, g.near = true, loopback
+		return g.near
 	}
 	var addrs []netip.Addr
 	if addr, ok := literal(host); ok {
@@ -99,23 +100,31 @@ func (g *guard) isNear(ctx context.Context) bool {
 	} else {
 		found, err := g.lookup(ctx, host)
 		if err != nil {
-			return false
+			return public
 		}
 		addrs = found
 	}
-	g.known, g.near = true, len(addrs) > 0
-	for _, addr := range addrs {
-		g.near = g.near && reach(addr) == inside
+	g.known, g.near = true, public
+	for i, addr := range addrs {
+		kind := reach(addr)
+		if kind == never {
+			kind = public
+		}
+		if i == 0 || kind < g.near {
+			g.near = kind
+		}
 	}
 	return g.near
 }
 
+// reachability says where an address leads. A server may name what is as far inside as itself, or less far.
 type reachability uint8
 
 const (
-	public reachability = iota
-	inside              // loopback and private networks
-	never               // link-local (cloud metadata services are there), multicast, unspecified, reserved
+	public   reachability = iota
+	private               // private networks
+	loopback              // this machine
+	never                 // link-local (cloud metadata services are there), multicast, unspecified, reserved
 )
 
 // special are ranges that netip has no word for.
@@ -123,13 +132,13 @@ var special = []struct {
 	prefix netip.Prefix
 	kind   reachability
 }{
-	{netip.MustParsePrefix("100.64.0.0/10"), inside},     // shared by carriers and overlay networks, RFC 6598
+	{netip.MustParsePrefix("100.64.0.0/10"), private},    // shared by carriers and overlay networks, RFC 6598
 	{netip.MustParsePrefix("0.0.0.0/8"), never},          // "this network"
 	{netip.MustParsePrefix("192.0.0.0/24"), never},       // protocol assignments
-	{netip.MustParsePrefix("198.18.0.0/15"), inside},     // benchmarks
+	{netip.MustParsePrefix("198.18.0.0/15"), private},    // benchmarks
 	{netip.MustParsePrefix("240.0.0.0/4"), never},        // reserved, broadcast
-	{netip.MustParsePrefix("fec0::/10"), inside},         // site-local, retired
-	{netip.MustParsePrefix("64:ff9b:1::/48"), inside},    // local NAT64
+	{netip.MustParsePrefix("fec0::/10"), private},        // site-local, retired
+	{netip.MustParsePrefix("64:ff9b:1::/48"), private},   // local NAT64
 	{netip.MustParsePrefix("100::/64"), never},           // discard
 	{netip.MustParsePrefix("2001:db8::/32"), never},      // documentation
 	{netip.MustParsePrefix("::/96"), never},              // IPv4-compatible, retired; loopback is judged before
@@ -140,8 +149,10 @@ var special = []struct {
 func reach(addr netip.Addr) reachability {
 	addr = addr.Unmap().WithZone("")
 	switch {
-	case addr.IsLoopback(), addr.IsPrivate():
-		return inside
+	case addr.IsLoopback():
+		return loopback
+	case addr.IsPrivate():
+		return private
 	case addr.IsUnspecified(), addr.IsLinkLocalUnicast(), addr.IsMulticast(), !addr.IsValid():
 		return never
 	}

@@ -94,7 +94,9 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-func TestAlgorithmThatNobodyTakes(t *testing.T) {
+// newTestKey is a fresh key for assertions.
+func newTestKey(t *testing.T) *Key {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +105,11 @@ func TestAlgorithmThatNobodyTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key
+}
+
+func TestAlgorithmThatNobodyTakes(t *testing.T) {
+	key := newTestKey(t)
 	s := newScene(t)
 	s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{MethodPrivateKeyJWT},
 		"token_endpoint_auth_signing_alg_values_supported": []string{"RS256"}}
@@ -256,6 +263,14 @@ func TestEnterprise(t *testing.T) {
 		}
 		fails(t, s.authorizer(), "not an ID-JAG")
 	})
+	t.Run("an endpoint without TLS", func(t *testing.T) {
+		s, idp := scene(t)
+		idp.metadata["token_endpoint"] = "http://idp.test/token"
+		if err := fails(t, s.authorizer(), "http://idp.test/token", "https"); !errors.Is(err, ErrGuard) {
+			t.Errorf("error %v", err)
+		}
+		equal(t, "token requests", len(idp.forms), 0)
+	})
 }
 
 // TestAnswersOfTokenEndpoints holds what is made of odd answers, and that none of them shows a secret.
@@ -271,6 +286,8 @@ func TestAnswersOfTokenEndpoints(t *testing.T) {
 		{"an error with 200", 200, map[string]any{"error": "invalid_grant"}, "invalid_grant"},
 		{"no token", 200, map[string]any{"token_type": "Bearer"}, "no access token"},
 		{"another type", 200, map[string]any{"access_token": "good", "token_type": "mac"}, `type "mac"`},
+		{"the secret as its type", 200, map[string]any{"access_token": "good", "token_type": "s3cret"}, `type "[redacted]"`},
+		{"the token as its type", 200, map[string]any{"access_token": "another", "token_type": "another"}, `type "[redacted]"`},
 		{"a bound token unasked", 200, map[string]any{"access_token": "good", "token_type": "DPoP"}, `type "DPoP"`},
 		{"a token with a line break", 200, map[string]any{"access_token": "a\r\nb"}, "no header can carry"},
 		{"a token of a wrong type", 200, map[string]any{"access_token": 17}, "wrong type"},

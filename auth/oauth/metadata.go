@@ -49,9 +49,7 @@ func (a *Authorizer) readServer(ctx context.Context, issuer string, trusted bool
 		_, err := a.web.get(ctx, endpoint{address, trusted}, nil, &m)
 		switch {
 		case err != nil:
-			if failed.Err == nil && transient(err) {
-				failed.Err = &unreachable{fmt.Errorf("it cannot be read now")}
-			}
+			failed.blame(err, "it cannot be read now")
 		case m.Issuer != issuer:
 			err = fmt.Errorf("it says that its issuer is %q, not %q", clean(m.Issuer, 200), clean(issuer, 200))
 			failed.Err = ErrIssuer

@@ -88,7 +88,13 @@ func (a *Authorizer) start(n need) *flight {
 	a.work.Go(func() {
 		ctx, cancel := context.WithTimeout(a.ctx, a.opts.LoginTimeout)
 		defer cancel()
-		f.token, f.err = a.fly(ctx, n)
+		unlock, err := a.opts.Store.Lock(ctx, a.tokenKey())
+		if err == nil {
+			defer unlock() // once it has landed: whoever has the lock next finds here what is in the store
+			f.token, f.err = a.fly(ctx, n)
+		} else {
+			f.err = &Error{Server: a.where, Doing: "wait for others who get a token", Err: &unreachable{err}}
+		}
 		a.land(f)
 	})
 	return f
@@ -111,13 +117,9 @@ func (a *Authorizer) land(f *flight) {
 	close(f.done)
 }
 
-// fly gets a token while nobody else who shares the store does. What others have stored meanwhile is looked at first.
+// fly gets a token while nobody else who shares the store does: the caller holds its lock. What others have stored meanwhile
+// is looked at first.
 func (a *Authorizer) fly(ctx context.Context, n need) (*token, error) {
-	unlock, err := a.opts.Store.Lock(ctx, a.tokenKey())
-	if err != nil {
-		return nil, &Error{Server: a.where, Doing: "wait for others who get a token", Err: &unreachable{err}}
-	}
-	defer unlock()
 	had, err := a.load(ctx)
 	if err != nil {
 		return nil, &Error{Server: a.where, Doing: "use what is stored", Err: err}
@@ -134,7 +136,9 @@ func (a *Authorizer) fly(ctx context.Context, n need) (*token, error) {
 		a.log.Info("oauth: the server has another authorization server now", "server", a.where, "issuer", at.server.Issuer)
 		had = nil // neither tokens nor scopes of one issuer mean anything to another
 	}
-	v.scopes = a.scopesFor(n, had, at)
+	if v.scopes, err = a.scopesFor(n, had, at); err != nil {
+		return nil, err
+	}
 	if a.canRefresh(n, had, v.scopes) {
 		t, err := v.refresh(ctx, had)
 		if err == nil || !lost(err) {
@@ -197,24 +201,6 @@ func (a *Authorizer) placeOf(ctx context.Context, t *token) (*place, error) {
 	}
 	at.server, err = a.findServer(ctx, t.Issuer)
 	return at, err
-}
-
-// scopesFor picks the scopes to ask for: those the server names in its answer, else those of its metadata; those asked for
-// before, so that nothing is lost; and those of the options. Spec 2026-07-28, basic/authorization, "Scope Selection
-// Strategy".
-func (a *Authorizer) scopesFor(n need, had *token, at *place) []string {
-	named := n.scopes
-	if len(named) == 0 {
-		named = at.scopes
-	}
-	var before []string
-	if had != nil {
-		before = had.Asked
-		if len(n.scopes) == 0 && len(before) > 0 {
-			named = nil
-		}
-	}
-	return union(before, named, a.opts.Scopes)
 }
 
 // canRefresh tells that the token at hand can be renewed without a login: it has a refresh token, was asked for all that

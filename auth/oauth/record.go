@@ -16,8 +16,7 @@ type token struct {
 	Resource string         `json:"resource"`
 	Access   string         `json:"access_token,omitempty"`
 	Refresh  string         `json:"refresh_token,omitempty"`
-	Asked    []string       `json:"asked,omitempty"`   // scopes asked for, over time
-	Granted  []string       `json:"granted,omitempty"` // as the authorization server tells
+	Asked    []string       `json:"asked,omitempty"` // scopes asked for, over time
 	Expires  time.Time      `json:"expires,omitzero"`
 	Obtained time.Time      `json:"obtained"`
 	LoggedIn time.Time      `json:"logged_in"`          // when the flow ran that all of it began with

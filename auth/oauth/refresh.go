@@ -34,9 +34,6 @@ func (v *visit) refresh(ctx context.Context, had *token) (*token, error) {
 	if t.Refresh == "" {
 		t.Refresh = had.Refresh // it is still good, OAuth 2.1, section 4.3.1
 	}
-	if len(t.Granted) == 0 {
-		t.Granted = had.Granted
-	}
 	v.a.log.Info("oauth: access token refreshed", "server", v.a.where, "issuer", v.server.Issuer)
 	return t, v.keep(ctx, t)
 }
@@ -134,7 +131,7 @@ func (v *visit) bind() error {
 func (v *visit) record(got *answer, clientID string) *token {
 	now := v.a.now()
 	t := &token{Issuer: v.server.Issuer, ClientID: clientID, Resource: v.resource, Access: got.Access, Refresh: got.Refresh,
-		Granted: splitScopes(got.Scope), Obtained: now, proofs: v.proofs}
+		Obtained: now, proofs: v.proofs}
 	if life, ok := got.life(); ok {
 		t.Expires = now.Add(life)
 	}
@@ -150,21 +147,4 @@ func (v *visit) keep(ctx context.Context, t *token) error {
 		v.a.log.Error("oauth: the new token is used and cannot be stored", "server", v.a.where, "error", err)
 	}
 	return nil
-}
-
-// scope is the parameter of the same name; "" leaves it out. offline_access is asked for where it is offered and something
-// else is asked for: alone it would take the place of what a server gives by default.
-func (v *visit) scope() string {
-	scopes := v.scopes
-	if v.a.opts.Flow.interactive() && v.wantsOffline() {
-		scopes = union(scopes, []string{scopeOffline})
-	}
-	return joinScopes(scopes)
-}
-
-const scopeOffline = "offline_access"
-
-func (v *visit) wantsOffline() bool {
-	return slices.Contains(v.scopes, scopeOffline) ||
-		len(v.scopes) > 0 && !v.a.opts.NoOffline && slices.Contains(v.server.Scopes, scopeOffline)
 }

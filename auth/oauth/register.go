@@ -144,7 +144,7 @@ func (v *visit) register(ctx context.Context, redirect string) (*registration, e
 	}
 	made := &registration{Issuer: v.server.Issuer, ClientID: got.ClientID, Secret: got.Secret, Method: got.Method, Redirect: redirect}
 	made.fix()
-	if at, ok := (&answer{Expires: got.Expires}).life(); ok && at > 0 {
+	if at, ok := (&answer{Expires: got.Expires}).life(); ok {
 		made.Expires = time.Unix(int64(at/time.Second), 0)
 	}
 	return made, nil

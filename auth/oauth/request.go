@@ -20,7 +20,6 @@ type answer struct {
 	Type    string         `json:"token_type"`
 	Expires jsontext.Value `json:"expires_in"` // seconds; a number, with some servers a string
 	Refresh string         `json:"refresh_token"`
-	Scope   string         `json:"scope"`
 	Issued  string         `json:"issued_token_type"`
 }
 
@@ -30,17 +29,16 @@ type refusal struct {
 	Description string `json:"error_description"`
 }
 
-// life is how long the token is good for; false when the server does not say.
+// life is how long the token is good for; false when the server does not say. Less than a second is no life: a token that
+// is over when it comes would have to be got anew for each request.
 func (a *answer) life() (time.Duration, bool) {
 	const most = 100 * 365 * 24 * 60 * 60
 	seconds, err := strconv.ParseFloat(strings.Trim(string(a.Expires), `"`), 64)
-	if err != nil || !(seconds >= 0) { // not a number is no life either
+	if err != nil || !(seconds >= 1) { // not a number is no life either
 		return 0, false
 	}
 	return time.Duration(min(seconds, most)) * time.Second, true
 }
-
-func joinScopes(scopes []string) string { return strings.Join(scopes, " ") }
 
 func (v *visit) tokenEndpoint() endpoint { return endpoint{url: v.server.Token} }
 
@@ -125,6 +123,8 @@ func readAnswer(address string, resp *reply, secrets ...string) (*answer, error)
 	if got.Access == "" {
 		return nil, fmt.Errorf("%s gave no access token", plain(address))
 	}
+	secrets = append(secrets, got.Access, got.Refresh)
+	got.Type, got.Issued = redact(got.Type, secrets...), redact(got.Issued, secrets...) // errors show them
 	for i := range len(got.Access) {
 		if c := got.Access[i]; c <= ' ' || c >= 0x7f {
 			return nil, fmt.Errorf("%s gave an access token that no header can carry", plain(address))

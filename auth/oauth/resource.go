@@ -36,9 +36,7 @@ func (a *Authorizer) findResource(ctx context.Context, challenged string) (*reso
 		}
 		absent = absent && status == http.StatusNotFound
 		failed.Tried = append(failed.Tried, Attempt{plain(address), err.Error()})
-		if failed.Err == nil && transient(err) {
-			failed.Err = &unreachable{fmt.Errorf("the metadata of the server cannot be read now")}
-		}
+		failed.blame(err, "the metadata of the server cannot be read now")
 		return nil, nil
 	}
 	candidates := resourceAddresses(a.server)

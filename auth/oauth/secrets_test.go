@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -70,6 +71,59 @@ func TestCredentialsHideTheirSecret(t *testing.T) {
 	text := fmt.Sprintf("%v %+v %#v %s %v", c, c, c, c, []Credentials{c}) + log.String()
 	if strings.Contains(text, "hush") || !strings.Contains(text, "app") {
 		t.Error(text)
+	}
+}
+
+// numbers are the bytes of a text as %v prints them.
+func numbers(text string) string { return strings.Trim(fmt.Sprintf("%d", []byte(text)), "[]") }
+
+// TestNothingPrintsSecrets holds that whatever of this package a program prints or logs, and however deep it stands in
+// something else, shows no secret. Seen to fail: an authorizer showed its credentials, and a list of credentials in JSON.
+func TestNothingPrintsSecrets(t *testing.T) {
+	s := newScene(t)
+	key := newTestKey(t)
+	c := Credentials{ClientID: "app", Secret: "hush-hush", Key: key}
+	s.opts.Credentials, s.opts.DPoP, s.rs.dpop, s.opts.User = []Credentials{c}, DPoPAlways, true, "ann"
+	s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{MethodPost}}
+	memory := NewMemoryStore(0)
+	sealed, err := Encrypt(memory, bytes.Repeat([]byte("k"), 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.opts.Store = sealed
+	a := s.authorizer()
+	must(t, a)
+	secrets := []string{"hush-hush", a.held.Access, a.held.Refresh, numbers("kkkkkkkk")}
+	if err := memory.Put(t.Context(), "plain", []byte("hush-hush")); err != nil {
+		t.Fatal(err)
+	}
+	secrets = append(secrets, numbers("hush-hush"))
+	var private struct {
+		D string `json:"d"`
+	}
+	if err := json.Unmarshal(a.held.Key, &private); err != nil || private.D == "" {
+		t.Fatalf("no private key: %v", err)
+	}
+	secrets = append(secrets, private.D)
+	for name, value := range map[string]any{
+		"an authorizer": a, "options": s.opts, "a pointer to options": &s.opts, "credentials": c, "a pointer to credentials": &c,
+		"a list": []Credentials{c}, "a map": map[string]Credentials{"x": c}, "a member": struct{ Who Credentials }{c},
+		"a flow": Enterprise{Client: c}, "a client": a.Client(), "a store": memory, "an encrypted store": sealed, "a key": key,
+	} {
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("have", "it", value)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("have", "it", value)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%q"} {
+			fmt.Fprintf(&log, verb, value)
+		}
+		if raw, err := json.Marshal(value); err == nil {
+			log.Write(raw)
+		}
+		for _, secret := range secrets {
+			if strings.Contains(log.String(), secret) || strings.Contains(log.String(), fmt.Sprintf("%x", secret)) {
+				t.Errorf("%s shows %q", name, secret)
+			}
+		}
 	}
 }
 

@@ -52,6 +52,12 @@ func NewMemoryStore(most int) *MemoryStore {
 	return &MemoryStore{most: most, values: map[string][]byte{}, locks: map[string]*keyLock{}}
 }
 
+// String says what it is, and nothing of what is in it; so does GoString.
+func (s *MemoryStore) String() string { return "oauth.MemoryStore" }
+
+// GoString is String, for %#v.
+func (s *MemoryStore) GoString() string { return s.String() }
+
 // Get implements Store.
 func (s *MemoryStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if ctx.Err() != nil {

@@ -72,6 +72,79 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 	}
 }
 
+// TestFilesLeaveNothing holds that a record is written beside and put in its place as a whole, whatever stands there, and that
+// what a process has left that ended in between is removed when the store is opened, but not what another is writing just now.
+func TestFilesLeaveNothing(t *testing.T) {
+	f := files(t)
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, f.path("k", ".json")); err != nil {
+		t.Skip("there are no symbolic links here: ", err)
+	}
+	if err := f.Put(t.Context(), "k", []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(outside); err != nil || string(raw) != "mine" {
+		t.Errorf("what a link leads to was written: %q, %v", raw, err)
+	}
+	if got, err := f.Get(t.Context(), "k"); err != nil || string(got) != "secret" {
+		t.Errorf("read %q, %v", got, err)
+	}
+	torn, fresh := filepath.Join(f.dir, unfinished+"1"), filepath.Join(f.dir, unfinished+"2")
+	for _, path := range []string{torn, fresh} {
+		if err := os.WriteFile(path, []byte(`{"access_tok`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(torn, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(f.path("k", ".json"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFiles(f.dir); err != nil {
+		t.Fatal(err)
+	}
+	for path, there := range map[string]bool{torn: false, fresh: true, f.path("k", ".json"): true} {
+		if _, err := os.Stat(path); (err == nil) != there {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.Mkdir(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(open, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFiles(link); hasModes && (err == nil || !strings.Contains(err.Error(), "0755")) {
+		t.Errorf("a link to a folder that others can read: %v", err)
+	}
+}
+
+// TestWrongKey holds that records under another key are an error that says so, and that nothing is written over them.
+func TestWrongKey(t *testing.T) {
+	inner := NewMemoryStore(0)
+	for i, letter := range []string{"a", "b"} {
+		s := newScene(t)
+		store, err := Encrypt(inner, bytes.Repeat([]byte(letter), 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.opts.Store = store
+		if i == 0 {
+			must(t, s.authorizer())
+			continue
+		}
+		fails(t, s.authorizer(), "another key")
+		equal(t, "requests", len(s.seen), 0)
+	}
+}
+
 func TestFilesBound(t *testing.T) {
 	f := files(t)
 	if err := f.Put(t.Context(), "k", bytes.Repeat([]byte("x"), maxRecord+1)); err == nil {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -88,6 +89,7 @@ type authServer struct {
 	revoked   []url.Values // forms of revocations
 
 	refuseRevoke bool
+	device       map[string]any // answer to a device; nil means a good one
 }
 
 func newAuthServer(issuer string) *authServer {
@@ -140,6 +142,10 @@ func (s *authServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case path == u.Path+"/device":
 		s.devices++
+		if s.device != nil {
+			send(w, 200, s.device)
+			return
+		}
 		send(w, 200, map[string]any{"device_code": "device-secret", "user_code": "ABCD-EFGH", "verification_uri": s.issuer + "/go",
 			"expires_in": 600, "interval": 2})
 	default:
@@ -409,6 +415,9 @@ func (s *scene) authorizer() *Authorizer {
 		s.t.Fatal(err)
 	}
 	a.web.named.Transport, a.web.trusted.Transport = s.world, s.world
+	a.web.guard.lookup = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+	}
 	a.now = s.clock.now
 	s.t.Cleanup(func() { a.Close() })
 	return a

@@ -1,0 +1,265 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inside are addresses that nobody may make a client in the wide world go to.
+var inside = []string{
+	"http://as.test", "https://127.0.0.1", "http://localhost", "https://10.0.0.1", "https://169.254.169.254", "https://[fd00:ec2::254]",
+	"https://[::ffff:169.254.169.254]", "https://[::ffff:7f00:1]", "https://[64:ff9b::a9fe:a9fe]", "https://user:pass@as.test",
+}
+
+// nowhere are addresses that are none.
+var nowhere = []string{"file:///etc/passwd", "javascript:alert(1)", "ldap://as.test", "https://", "//as.test", "as.test", "\x00"}
+
+// TestHostileAddresses goes through all places where a server names an address: none of those above is asked or shown.
+func TestHostileAddresses(t *testing.T) {
+	member := func(name string) func(*scene, string) {
+		return func(s *scene, address string) { s.as.metadata = map[string]any{name: address + "/x"} }
+	}
+	for place, name := range map[string]func(*scene, string){
+		"token endpoint":  member("token_endpoint"),
+		"registration":    member("registration_endpoint"),
+		"page for logins": member("authorization_endpoint"),
+		"codes for devices": func(s *scene, address string) {
+			s.opts.Flow = Device{Show: s.show}
+			member("device_authorization_endpoint")(s, address)
+		},
+		"page for devices": func(s *scene, address string) {
+			s.opts.Flow = Device{Show: s.show}
+			s.as.device = map[string]any{"device_code": "d", "user_code": "u", "verification_uri": address + "/x"}
+		},
+		"page with the code": func(s *scene, address string) {
+			s.opts.Flow = Device{Show: s.show}
+			s.as.device = map[string]any{"device_code": "d", "user_code": "u", "verification_uri": "https://as.test/go", "verification_uri_complete": address + "/x"}
+		},
+		"issuer": func(s *scene, address string) {
+			s.rs.documents[usualMetadata] = map[string]any{"resource": "https://mcp.test/mcp", "authorization_servers": []string{address}}
+		},
+		"metadata of the resource": func(s *scene, address string) {
+			s.rs.challenge = fmt.Sprintf("Bearer resource_metadata=%q", address+"/x")
+			delete(s.rs.documents, usualMetadata)
+		},
+	} {
+		t.Run(place, func(t *testing.T) {
+			for _, address := range append(nowhere, inside...) {
+				s := newScene(t)
+				name(s, address)
+				err := fails(t, s.authorizer())
+				if strings.HasPrefix(address, "http") && !strings.Contains(address, "@") && address != "https://" && !errors.Is(err, ErrGuard) &&
+					(place != "issuer" || address != "http://as.test") {
+					t.Errorf("%s: error %v", address, err)
+				}
+				if n := s.requests("mcp.test") + s.requests(" as.test"); n != len(s.seen) || s.visits > 0 && place != "token endpoint" {
+					t.Errorf("%s: %d visits; requests %q", address, s.visits, s.seen)
+				}
+			}
+		})
+	}
+}
+
+// show counts the prompts of another device among the visits.
+func (s *scene) show(context.Context, DevicePrompt) error {
+	s.visits++
+	return nil
+}
+
+// TestHostileRedirects holds that documents are not fetched, and forms not sent, where a redirect leads that may not.
+func TestHostileRedirects(t *testing.T) {
+	for _, from := range []string{"/.well-known/oauth-authorization-server", "/token", "/register"} {
+		for _, to := range append([]string{"https://attacker.test"}, inside...) {
+			s := newScene(t)
+			s.hosts["as.test"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == from {
+					http.Redirect(w, r, to+"/there", http.StatusTemporaryRedirect)
+					return
+				}
+				s.as.ServeHTTP(w, r)
+			})
+			asked := false
+			s.hosts["attacker.test"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = true
+				http.NotFound(w, r)
+			})
+			fails(t, s.authorizer())
+			if n := s.requests("mcp.test") + s.requests(" as.test") + s.requests(" attacker.test"); n != len(s.seen) || s.requests("/there") > 0 && !asked {
+				t.Errorf("%s to %s: requests %q", from, to, s.seen)
+			}
+			if document := strings.HasPrefix(from, "/."); asked != (document && to == "https://attacker.test") {
+				t.Errorf("%s to %s: was it asked? %t", from, to, asked)
+			}
+		}
+	}
+}
+
+// TestMixUp holds that a code of an honest authorization server is not given to another one, whose metadata send the person
+// to the page of the honest one.
+func TestMixUp(t *testing.T) {
+	empty := ""
+	for name, honest := range map[string]*string{"that says who it is": nil, "that does not": &empty} {
+		s := newScene(t)
+		other := newAuthServer("https://honest.test")
+		other.iss = honest
+		s.hosts["honest.test"] = other
+		s.as.metadata = map[string]any{"authorization_endpoint": "https://honest.test/authorize"}
+		if err := fails(t, s.authorizer(), "the answer to the login"); !errors.Is(err, ErrIssuer) {
+			t.Errorf("a server %s: %v", name, err)
+		}
+		equal(t, "visits", s.visits, 1)
+		equal(t, "codes that were given away", s.requests("/token"), 0)
+	}
+}
+
+// TestPageKeepsItsQuery holds that what a server has in the address of its page stays, and changes nothing of the request.
+func TestPageKeepsItsQuery(t *testing.T) {
+	s := newScene(t)
+	s.as.metadata = map[string]any{"authorization_endpoint": "https://as.test/authorize?tenant=7&client_id=other&state=x&state=y&" +
+		"code_challenge_method=plain&redirect_uri=https://attacker.test/&resource=https://other.test/&response_type=token"}
+	must(t, s.authorizer())
+	q := s.as.pages[0]
+	for name, want := range map[string]string{"tenant": "7", "client_id": "client-1-of-as.test", "code_challenge_method": "S256",
+		"redirect_uri": "http://127.0.0.1:1717/back", "resource": "https://mcp.test/mcp", "response_type": "code"} {
+		equal(t, name, strings.Join(q[name], " "), want)
+	}
+	equal(t, "states", len(q["state"]), 1)
+}
+
+// many are scopes of one size.
+func many(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("s%06d", i)
+	}
+	return out
+}
+
+// TestScopeFloods holds that no number of scopes takes long to read or ends up in a login. Seen to fail: lists were compared
+// each with each, for minutes.
+func TestScopeFloods(t *testing.T) {
+	t.Run("of a challenge", func(t *testing.T) {
+		s := newScene(t)
+		s.rs.challenge = `Bearer scope="` + joinScopes(many(100_000)) + `"`
+		must(t, s.authorizer())
+		equal(t, "scope", s.as.pages[0].Get("scope"), "")
+	})
+	t.Run("of the metadata", func(t *testing.T) {
+		s := newScene(t)
+		s.rs.documents[usualMetadata].(map[string]any)["scopes_supported"] = many(90_000)
+		fails(t, s.authorizer(), "90000 of them", "8192 bytes")
+		equal(t, "visits", s.visits, 0)
+	})
+	t.Run("of an answer", func(t *testing.T) {
+		s := newScene(t)
+		s.as.token = func(form url.Values, _ *http.Request) (int, map[string]any) {
+			body := s.as.issue("", false)
+			body["scope"] = joinScopes(many(100_000))
+			return 200, body
+		}
+		must(t, s.authorizer())
+	})
+	t.Run("little by little", func(t *testing.T) {
+		s := newScene(t)
+		n := 0
+		s.rs.needs = func(*http.Request) string {
+			n++
+			return fmt.Sprintf("s%d-%s", n, strings.Repeat("x", 1000))
+		}
+		a := s.authorizer()
+		var err error
+		for range 20 {
+			if _, err = call(t, a); err != nil {
+				break
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "8192 bytes") || s.visits > 9 {
+			t.Errorf("after %d logins: %v", s.visits, err)
+		}
+		if t := a.held; len(joinScopes(t.Asked)) > maxScopes {
+			s.t.Errorf("%d scopes were asked for", len(t.Asked))
+		}
+	})
+}
+
+// TestNonceLoop holds that a server which wants another nonce each time does not keep a request going.
+func TestNonceLoop(t *testing.T) {
+	s := newScene(t)
+	s.rs.dpop, s.rs.challenge = true, `DPoP algs="ES256"`
+	s.hosts["mcp.test"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.rs.nonce = rand.Text()
+		s.rs.ServeHTTP(w, r)
+	})
+	status, err := call(t, s.authorizer())
+	if n := s.requests("POST mcp.test/mcp"); n > 7 || s.visits > 1 || err == nil && status != 401 {
+		t.Errorf("status %d, error %v after %d requests and %d visits", status, err, n, s.visits)
+	}
+	s = newScene(t)
+	s.opts.DPoP = DPoPAlways
+	s.hosts["as.test"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.as.mu.Lock()
+		s.as.nonce = rand.Text()
+		s.as.mu.Unlock()
+		s.as.ServeHTTP(w, r)
+	})
+	fails(t, s.authorizer(), "use_dpop_nonce")
+	equal(t, "token requests", s.requests("/token"), 2)
+}
+
+// TestLives holds what is made of the life of a token. Seen to fail: a token that lives for nothing meant a login for each
+// request.
+func TestLives(t *testing.T) {
+	for raw, want := range map[string]time.Duration{
+		`3600`: time.Hour, `"3600"`: time.Hour, `3600.9`: time.Hour, `3.6e3`: time.Hour, `1`: time.Second,
+		`1e300`: 100 * 365 * 24 * time.Hour, `99999999999999999999`: 100 * 365 * 24 * time.Hour,
+		``: -1, `null`: -1, `0`: -1, `0.5`: -1, `-1`: -1, `-1e300`: -1, `"-3600"`: -1, `""`: -1, `"soon"`: -1, `"nan"`: -1, `true`: -1, `[3600]`: -1, `{}`: -1,
+	} {
+		got, ok := (&answer{Expires: []byte(raw)}).life()
+		if !ok {
+			got = -1
+		}
+		equal(t, raw, got, want)
+	}
+	for _, refresh := range []bool{true, false} {
+		s := newScene(t)
+		s.as.life, s.as.noRefresh = 0, !refresh
+		a := s.authorizer()
+		for range 4 {
+			must(t, a)
+		}
+		equal(t, "token requests", len(s.as.forms), 1)
+	}
+}
+
+// TestHostileUserCodes holds that nothing reaches a terminal which a terminal would obey.
+func TestHostileUserCodes(t *testing.T) {
+	for code, good := range map[string]bool{"ABCD-EFGH": true, "ЖШ 12": true, "A\x1b[2JB": false, "A\nB": false, "A\u009b2JB": false,
+		"A\u202eB": false, strings.Repeat("A", 65): false} {
+		s := newScene(t)
+		s.opts.Flow = Device{Show: func(context.Context, DevicePrompt) error { s.visits++; return errors.New("seen") }}
+		s.as.device = map[string]any{"device_code": "d", "user_code": code, "verification_uri": "https://as.test/go"}
+		fails(t, s.authorizer(), map[bool]string{true: "seen", false: "nobody can type"}[good])
+		equal(t, code, s.visits == 1, good)
+	}
+}
+
+// TestLongListsInErrors holds that a peer cannot fill a log by what it lists.
+func TestLongListsInErrors(t *testing.T) {
+	for name, member := range map[string]string{"PKCE": "code_challenge_methods_supported", "methods": "token_endpoint_auth_methods_supported",
+		"algorithms": "token_endpoint_auth_signing_alg_values_supported", "proofs": "dpop_signing_alg_values_supported"} {
+		s := newScene(t)
+		s.opts.DPoP = DPoPAlways
+		s.as.metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{MethodPrivateKeyJWT}, member: many(10_000)}
+		s.opts.Credentials = []Credentials{{ClientID: "app", Key: newTestKey(t)}}
+		if err := fails(t, s.authorizer()); len(err.Error()) > 1000 {
+			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
+		}
+	}
+}
