@@ -51,10 +51,15 @@ func explain(err error, session string) error {
 		return auth
 	}
 	var coded *mcp.Error
+	var frame *transport.FrameError
 	var status *transport.StatusError
 	switch {
 	case errors.As(err, &coded):
 		return err
+	case errors.As(err, &frame) && frame.Limit > 0:
+		return mcp.Errorf(mcp.CodeMessageTooLarge, "%w", err)
+	case errors.As(err, &frame):
+		return mcp.Errorf(mcp.CodeInvalidResult, "%w; whether the server has done the work is not known", err)
 	case errors.Is(err, transport.ErrCut):
 		return mcp.Errorf(mcp.CodeConnectionClosed, "%w; whether the server has done the work is not known", err)
 	case errors.Is(err, transport.ErrClosed):

@@ -254,6 +254,7 @@ func (o *opener) probe(ctx context.Context, revision string, again bool) (negoti
 	outcome, err := w.peer.Call(ctx, w.via, opening.Greet(), call)
 	o.cause = err
 	var status *transport.StatusError
+	var frame *transport.FrameError
 	switch {
 	case err == nil && outcome.Err != nil:
 		p.Error = wireError(outcome.Err)
@@ -270,7 +271,7 @@ func (o *opener) probe(ctx context.Context, revision string, again bool) (negoti
 		if status.Message != nil {
 			p.Error = status.Message.Error
 		}
-	case errors.Is(err, mcp.CodeInvalidResult), errors.Is(err, mcp.CodeUnsupportedResultType):
+	case errors.Is(err, mcp.CodeInvalidResult), errors.Is(err, mcp.CodeUnsupportedResultType), !w.http && errors.As(err, &frame):
 		p.Result = json.RawMessage("{}") // an answer, but none of a modern server
 	case errors.Is(err, mcp.CodeRequestTimeout):
 		p.Silent = true

@@ -12,6 +12,15 @@ type Loser interface {
 	Lost(id jsonrpc.ID, err error) bool
 }
 
+// LoseBroken is Lose for a frame that is no message; why says what is wrong with it.
+func LoseBroken(p Peer, frame []byte, why error) bool {
+	const most = 256
+	return Lose(p, &FrameError{
+		Text:  fmt.Sprintf("the answer is no JSON-RPC message: %v", why),
+		Start: frame[:min(len(frame), most)], End: frame[max(0, len(frame)-most):],
+	})
+}
+
 // Lose fails the call that a frame which could not be taken is the answer to, where its id can be read. It tells whether there
 // is such a call; the others wait on.
 func Lose(p Peer, bad *FrameError) bool {

@@ -115,6 +115,7 @@ func (l *Link) take(ctx context.Context, frame []byte) {
 	m, err := jsonrpc.Decode(frame, negotiate.Lift)
 	if err != nil {
 		const most = 120
+		transport.LoseBroken(l.peer, frame, err)
 		l.opts.OnError(fmt.Errorf("skipped a line from the server that is no message (%w): %.*q", err, most, frame))
 		return
 	}

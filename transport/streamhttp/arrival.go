@@ -48,31 +48,42 @@ func (x *arrival) Answer(ctx context.Context, frame []byte, _ int, _ int64) erro
 	return x.client.postUntil(ctx, frame, func() { end(); cancel() })
 }
 
-// split returns the messages of a frame: itself, or the elements of an array.
-func (c *Client) split(frame []byte) [][]byte {
+// messages reads a frame: a message, or an array of them. What is none is told to broken, and the rest goes on.
+func (c *Client) messages(frame []byte, broken func(frame []byte, why error)) []*jsonrpc.Message {
 	if !jsonrpc.IsBatch(frame) {
-		return [][]byte{frame}
+		m, err := jsonrpc.Decode(frame, lift)
+		if err != nil {
+			broken(frame, err)
+			return nil
+		}
+		return []*jsonrpc.Message{m}
 	}
 	elements, err := jsonrpc.SplitBatch(frame, jsonrpc.MaxBatch)
 	if err != nil {
-		c.opts.OnError(fmt.Errorf("skipped an array from %s: %w", c.where, err))
+		broken(frame, err)
 		return nil
 	}
-	out := make([][]byte, len(elements))
-	for i, raw := range elements {
-		out[i] = raw
+	out := make([]*jsonrpc.Message, 0, len(elements))
+	for _, raw := range elements {
+		if m, err := jsonrpc.Decode(raw, lift); err != nil {
+			broken(raw, err)
+		} else {
+			out = append(out, m)
+		}
 	}
 	return out
 }
 
-func (c *Client) decode(frame []byte) (*jsonrpc.Message, bool) {
-	m, err := jsonrpc.Decode(frame, lift)
-	if err != nil {
-		const most = 120
-		c.opts.OnError(fmt.Errorf("skipped what is no message from %s (%w): %.*q", c.where, err, most, frame))
-		return nil, false
-	}
-	return m, true
+// skipped reports what is no message. Where it is the answer to a call, that fails.
+func (c *Client) skipped(frame []byte, why error) {
+	transport.LoseBroken(c.peer, frame, why)
+	c.opts.OnError(c.noMessage(frame, why))
+}
+
+// noMessage says what came in place of a message.
+func (c *Client) noMessage(frame []byte, why error) *transport.FrameError {
+	const most = 120
+	return &transport.FrameError{Text: fmt.Sprintf("%s sent what is no JSON-RPC message (%v): %.*q", c.where, why, most, frame)}
 }
 
 // deliver hands a message to the receiver, unless its revision cannot be known or has no such messages.

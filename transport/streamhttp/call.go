@@ -22,6 +22,7 @@ type call struct {
 	id       jsonrpc.ID
 	opening  bool // an initialize, whose answer may begin a session
 	answered bool
+	odd      *transport.FrameError // what came last, where that was neither the answer nor anything that goes before it
 	at       place
 }
 
@@ -193,12 +194,12 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 	switch media := essence(resp.Header["Content-Type"]); {
 	case media == typeJSON:
 		defer x.end()
-		return x.readJSON(resp)
+		return false, x.readJSON(resp)
 	case media == typeEvents:
-		return x.readStream(resp)
+		return false, x.readStream(resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
 		x.client.discard(resp, x.end)
-		return x.over()
+		return x.later(resp.StatusCode)
 	default:
 		x.client.discard(resp, x.end)
 		return false, fmt.Errorf("%s answered with %.80q where a server of this protocol answers with %s or %s; is the address right?",
@@ -206,29 +207,43 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 	}
 }
 
-// over is the end of the stream: it tells whether the answer may still come on the GET stream.
-func (x *call) over() (elsewhere bool, err error) {
-	if x.answered {
-		return false, nil
+// later is for an answer without content: some legacy servers send the true one on the GET stream.
+func (x *call) later(status int) (elsewhere bool, err error) {
+	if status != http.StatusOK && x.resumable() && x.client.Listening() {
+		return true, nil
 	}
-	if x.client.ctx.Err() != nil {
-		return false, transport.ErrClosed
-	}
-	codec := x.client.peer.Codec()
-	return codec != nil && codec.Traits().Resumable && x.client.Listening(), nil
+	return false, fmt.Errorf("%w: %s answered with status %d and no content", transport.ErrCut, x.client.where, status)
 }
 
-func (x *call) readJSON(resp *http.Response) (bool, error) {
+// over is the end of what came: without the answer it is an error. Spec 2025-11-25, basic/transports, "Sending Messages to
+// the Server": the answer comes on the stream of its request, or on one that goes on with it.
+func (x *call) over() error {
+	switch {
+	case x.answered:
+		return nil
+	case x.client.ctx.Err() != nil:
+		return transport.ErrClosed
+	case x.odd != nil:
+		return x.odd
+	}
+	return transport.ErrCut
+}
+
+func (x *call) readJSON(resp *http.Response) error {
 	defer resp.Body.Close()
 	limit := x.client.opts.MaxBodyBytes
 	frame, err := readFrame(resp.Body, resp.ContentLength, limit)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return false, fmt.Errorf("the answer of %s is larger than %d bytes", x.client.where, limit)
+		return &transport.FrameError{Limit: limit, Text: fmt.Sprintf("the answer of %s is larger than %d bytes", x.client.where, limit)}
 	case err != nil:
-		return false, x.broken(err)
+		return x.broken(err)
 	}
-	x.take(frame, resp)
+	x.take(frame, resp, nil)
+	if !x.answered && x.odd == nil {
+		const most = 120
+		x.odd = &transport.FrameError{Text: fmt.Sprintf("%s sent a body without the answer to request %s: %.*q", x.client.where, x.id, most, frame)}
+	}
 	return x.over()
 }
 
@@ -240,18 +255,25 @@ func (x *call) broken(err error) error {
 	return fmt.Errorf("%w: %w", transport.ErrCut, err)
 }
 
-// take hands over one frame: a message, or an array of them.
-func (x *call) take(frame []byte, resp *http.Response) {
-	for _, one := range x.client.split(frame) {
-		m, ok := x.client.decode(one)
-		if !ok {
-			continue
+// take hands over one frame: a message, or an array of them. report hears of what is no message; nil where the error of the
+// call tells it.
+func (x *call) take(frame []byte, resp *http.Response, report func(frame []byte, why error)) {
+	x.odd = nil
+	messages := x.client.messages(frame, func(frame []byte, why error) {
+		x.odd = x.client.noMessage(frame, why)
+		if report != nil {
+			report(frame, why)
 		}
-		if x.isAnswer(m) {
+	})
+	for _, m := range messages {
+		switch kind := m.Kind(); {
+		case x.isAnswer(m):
 			x.answered = true
-			if x.opening && m.Kind() == jsonrpc.KindResult {
+			if x.opening && kind == jsonrpc.KindResult {
 				x.client.keepSession(resp)
 			}
+		case kind == jsonrpc.KindResult || kind == jsonrpc.KindError:
+			x.odd = &transport.FrameError{Text: fmt.Sprintf("%s sent the answer to request %.60s in place of that to request %s", x.client.where, m.ID, x.id)}
 		}
 		x.client.deliver(x.ctx, m, x.id)
 	}

@@ -209,8 +209,8 @@ func TestClientReads(t *testing.T) {
 		{"accepted", plainStatus(202, "", ""), "without an answer", 0},
 		{"empty stream", say("text/event-stream", ""), "without an answer", 0},
 		{"cut stream", say("text/event-stream", "data: "+answered+"\n"), "without an answer", 0},
-		{"other answer", say("application/json", strings.Replace(answered, `"id":1`, `"id":"1"`, 1)), "without an answer", 0},
-		{"no JSON", say("application/json", "hello"), "without an answer", 0},
+		{"other answer", say("application/json", strings.Replace(answered, `"id":1`, `"id":"1"`, 1)), `the answer to request "1" in place of that to request 1`, 0},
+		{"no JSON", say("application/json", "hello"), "what is no JSON-RPC message (not valid JSON", 0},
 		{"large", say("application/json", `{"a":"`+strings.Repeat("x", 5000)+`"}`), "larger than 4096", 0},
 		{"large event", say("text/event-stream", "data: "+strings.Repeat("x", 5000)+"\n\ndata: "+answered+"\n\n"), "", 0},
 		{"large answer on a stream that stays open", func(w http.ResponseWriter, r *http.Request) {

@@ -98,7 +98,7 @@ func TestDirectRoads(t *testing.T) {
 
 func post(t *testing.T, c *Client, frame string, headers ...[2]string) error {
 	t.Helper()
-	_, err := c.Exchange(t.Context(), transport.Outbound{Frame: []byte(frame), Kind: jsonrpc.KindRequest, Method: "ping", Headers: headers})
+	_, err := c.Exchange(t.Context(), transport.Outbound{Frame: []byte(frame), Kind: jsonrpc.KindRequest, ID: jsonrpc.IntID(1), Method: "ping", Headers: headers})
 	return err
 }
 

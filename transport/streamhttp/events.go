@@ -53,31 +53,29 @@ func (c *Client) events(body io.Reader, at *place, handle func(frame []byte) (mo
 }
 
 // readStream hands over the messages of the stream that a request is answered on. One that breaks before the answer is
-// resumed where the server numbers its events.
-func (x *call) readStream(resp *http.Response) (bool, error) {
+// resumed where the server numbers its events, unless the answer has come and could not be read.
+func (x *call) readStream(resp *http.Response) error {
 	err := x.follow(resp)
 	if x.answered {
 		x.client.discard(resp, x.end) // the server ends the stream now
-		return false, nil
+		return nil
 	}
 	resp.Body.Close()
 	defer x.end()
-	if x.ctx.Err() != nil {
-		return false, x.broken(x.ctx.Err())
-	}
-	if x.at.lastID != "" && x.resumable() {
+	switch {
+	case x.ctx.Err() != nil:
+		return x.broken(x.ctx.Err())
+	case x.odd == nil && x.at.lastID != "" && x.resumable():
 		return x.resume()
+	case x.odd == nil && err != nil && !errors.Is(err, sse.ErrCut):
+		return x.broken(err)
 	}
-	elsewhere, over := x.over()
-	if over == nil && !elsewhere && err != nil && !errors.Is(err, sse.ErrCut) {
-		return false, x.broken(err)
-	}
-	return elsewhere, over
+	return x.over()
 }
 
 func (x *call) follow(resp *http.Response) error {
 	return x.client.events(resp.Body, &x.at, func(frame []byte) bool {
-		x.take(frame, resp)
+		x.take(frame, resp, x.client.skipped)
 		return !x.answered
 	})
 }
@@ -88,26 +86,28 @@ func (x *call) resumable() bool {
 }
 
 // resume opens the stream of a call again after the last event that came, as often as it brings anything new.
-func (x *call) resume() (bool, error) {
+func (x *call) resume() error {
 	const most = 8 // attempts without a new event
 	for failed := 0; failed < most; failed++ {
 		if err := x.client.pause(x.ctx, x.at.retry, failed); err != nil {
-			return false, err
+			return err
 		}
 		before := x.at.lastID
 		err := x.again()
 		switch {
 		case x.answered:
-			return false, nil
+			return nil
 		case x.ctx.Err() != nil:
-			return false, x.broken(x.ctx.Err())
+			return x.broken(x.ctx.Err())
+		case x.odd != nil:
+			return x.over()
 		case final(err):
-			return false, fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
+			return fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
 		case x.at.lastID != before:
 			failed = -1
 		}
 	}
-	return false, fmt.Errorf("%w, nor after it was opened again %d times", transport.ErrCut, most)
+	return fmt.Errorf("%w, nor after it was opened again %d times", transport.ErrCut, most)
 }
 
 func (x *call) again() error {

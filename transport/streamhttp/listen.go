@@ -133,10 +133,8 @@ func (c *Client) listenOnce(at *place, opened *bool) error {
 	c.opts.OnStream(true, gap)
 	defer c.listening.Store(false)
 	return c.events(resp.Body, at, func(frame []byte) bool {
-		for _, one := range c.split(frame) {
-			if m, ok := c.decode(one); ok {
-				c.deliver(c.ctx, m, jsonrpc.ID{})
-			}
+		for _, m := range c.messages(frame, c.skipped) {
+			c.deliver(c.ctx, m, jsonrpc.ID{})
 		}
 		return true
 	})
