@@ -24,5 +24,5 @@
 //     [Follow] for lists that do.
 //
 // The same tools answer the other direction too: a server that asks the client's model for a message is answered by
-// openai.Sampler and anthropic.Sampler.
+// openai.Sampler, anthropic.Sampler and gemini.Sampler.
 package llm

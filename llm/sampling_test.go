@@ -16,6 +16,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/llm"
 	"github.com/rialto-mcp/rialto/llm/anthropic"
+	"github.com/rialto-mcp/rialto/llm/gemini"
 	"github.com/rialto-mcp/rialto/llm/llmtest"
 	"github.com/rialto-mcp/rialto/llm/openai"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -28,14 +29,17 @@ type createMessage func(context.Context, *client.SamplingRequest) (*mcp.CreateMe
 // samplers answers through the fake of each API.
 func samplers(t *testing.T, script llmtest.Script) map[string]createMessage {
 	t.Helper()
-	one, other := httptest.NewServer(llmtest.OpenAI(script)), httptest.NewServer(llmtest.Anthropic(script))
+	one, other, third := httptest.NewServer(llmtest.OpenAI(script)), httptest.NewServer(llmtest.Anthropic(script)), httptest.NewServer(llmtest.Gemini(script))
 	t.Cleanup(one.Close)
 	t.Cleanup(other.Close)
+	t.Cleanup(third.Close)
 	return map[string]createMessage{
 		"openai":                   (&openai.Sampler{Endpoint: llm.Endpoint{BaseURL: one.URL + "/v1", Key: "k"}, Model: "m"}).CreateMessage,
 		"compatible":               (&openai.Sampler{Endpoint: llm.Endpoint{BaseURL: one.URL + "/v1/"}, Model: "m", MaxTokensName: "max_tokens"}).CreateMessage,
 		"anthropic":                (&anthropic.Sampler{Endpoint: llm.Endpoint{BaseURL: other.URL, Key: "k"}, Model: "m"}).CreateMessage,
 		"anthropic, newer version": (&anthropic.Sampler{Endpoint: llm.Endpoint{BaseURL: other.URL, Key: "k"}, Model: "m", Version: anthropic.Version2026}).CreateMessage,
+		"gemini":                   (&gemini.Sampler{Endpoint: llm.Endpoint{BaseURL: third.URL + "/v1beta", Key: "k"}, Model: "gemini-3-pro"}).CreateMessage,
+		"gemini, older model":      (&gemini.Sampler{Endpoint: llm.Endpoint{BaseURL: third.URL + "/v1beta"}, Model: "models/gemini-2.5-flash", Older: true}).CreateMessage,
 	}
 }
 

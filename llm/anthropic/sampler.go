@@ -3,7 +3,6 @@ package anthropic
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,19 +43,13 @@ type Sampler struct {
 
 // CreateMessage answers one request. It fits client.Options.CreateMessage.
 func (s *Sampler) CreateMessage(ctx context.Context, req *client.SamplingRequest) (*mcp.CreateMessageResult, error) {
-	if s.Approve != nil {
-		if err := s.Approve(ctx, req); err != nil {
-			return nil, err
-		}
-	}
-	set, err := llm.Tools(ctx, llm.List(req.Tools...), llm.Options{Profile: Messages()})
-	if err != nil {
-		return nil, err
-	}
-	if skipped := set.Skipped(); len(skipped) > 0 {
-		return nil, mcp.InvalidParams("the tool %q cannot be offered to the model: %v", skipped[0].Tool, skipped[0].Reason)
-	}
-	body, err := s.request(&req.CreateMessageParams, set)
+	return llm.Sampling{
+		Profile: Messages(), Model: s.Model, Pick: s.Pick, Approve: s.Approve, Review: s.Review, MaxTokens: s.MaxTokens, Ask: s.ask,
+	}.CreateMessage(ctx, req)
+}
+
+func (s *Sampler) ask(ctx context.Context, q llm.SamplingQuestion) (*llm.SamplingAnswer, error) {
+	body, err := s.request(q)
 	if err != nil {
 		return nil, err
 	}
@@ -76,40 +69,15 @@ func (s *Sampler) CreateMessage(ctx context.Context, req *client.SamplingRequest
 	if err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(raw, set)
-	if err != nil {
-		return nil, err
-	}
-	if s.Review != nil {
-		if err := s.Review(ctx, req, answer); err != nil {
-			return nil, err
-		}
-	}
-	return answer, nil
+	return readAnswer(raw)
 }
 
-func (s *Sampler) request(p *mcp.CreateMessageParams, set *llm.Set) (json.RawMessage, error) {
-	model := s.Model
-	if s.Pick != nil {
-		if picked := s.Pick(p.ModelPreferences); picked != "" {
-			model = picked
-		}
-	}
-	if model == "" {
-		return nil, errors.New("anthropic.Sampler has no Model")
-	}
-	messages, err := messagesOf(p)
+func (s *Sampler) request(p llm.SamplingQuestion) (json.RawMessage, error) {
+	messages, err := messagesOf(p.CreateMessageParams)
 	if err != nil {
 		return nil, err
 	}
-	most := s.MaxTokens
-	if most == 0 {
-		most = 4096
-	}
-	out := map[string]any{"model": model, "messages": messages, "max_tokens": p.MaxTokens}
-	if most > 0 {
-		out["max_tokens"] = min(p.MaxTokens, most)
-	}
+	out := map[string]any{"model": p.Model, "messages": messages, "max_tokens": p.MaxTokens}
 	if p.SystemPrompt != "" {
 		out["system"] = p.SystemPrompt
 	}
@@ -125,7 +93,7 @@ func (s *Sampler) request(p *mcp.CreateMessageParams, set *llm.Set) (json.RawMes
 	if stops != nil {
 		out["stop_sequences"] = stops
 	}
-	if tools := Tools(set); tools != nil {
+	if tools := Tools(p.Tools); tools != nil {
 		out["tools"] = tools
 		if p.ToolChoice != nil {
 			out["tool_choice"] = choice(p.ToolChoice.Mode)
@@ -164,10 +132,7 @@ func messagesOf(p *mcp.CreateMessageParams) ([]json.RawMessage, error) {
 					Input json.RawMessage `json:"input"`
 				}{"tool_use", profile.ID(c.ID), profile.Name("", c.Name), input})
 			case *mcp.ToolResultContent:
-				results = append(results, llm.Result{
-					ID: profile.ID(c.ToolUseID), Name: "the tool", IsError: c.IsError,
-					Parts: llm.ContentParts(c.Content, c.StructuredContent, llm.Options{}),
-				})
+				results = append(results, llm.SamplingResult(c, profile.ID(c.ToolUseID), "the tool"))
 			default:
 				blocks, err := plainBlocks(b, m.Role)
 				if err != nil {
@@ -186,68 +151,46 @@ func messagesOf(p *mcp.CreateMessageParams) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// plainBlocks writes a block of a message. What the model would never get to see is refused: an answer about a sound it
-// does not know would mislead.
+// plainBlocks writes a block of a message.
 func plainBlocks(b mcp.Content, role mcp.Role) ([]any, error) {
-	var out []any
 	if t, ok := b.(*mcp.TextContent); ok && strings.TrimSpace(t.Text) == "" {
 		return nil, nil
 	}
-	for _, p := range llm.ContentParts([]mcp.Content{b}, nil, llm.Options{}) {
-		made := block(p)
-		if _, isText := made.(textBlock); p.Kind != llm.TextPart && (isText || role == mcp.RoleAssistant) {
-			return nil, mcp.InvalidParams("the model behind this client does not take %s in a message of the %s", p.MIME, role)
-		}
-		if made != nil {
+	parts, err := llm.SamplingParts([]mcp.Content{b}, func(p llm.Part) bool {
+		_, inWords := block(p).(textBlock)
+		return !inWords && role != mcp.RoleAssistant
+	})
+	var out []any
+	for _, p := range parts {
+		if made := block(p); made != nil {
 			out = append(out, made)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-// readAnswer reads what the model said, calls under the server's own names.
-func readAnswer(raw json.RawMessage, set *llm.Set) (*mcp.CreateMessageResult, error) {
+// readAnswer reads what the model said.
+func readAnswer(raw json.RawMessage) (*llm.SamplingAnswer, error) {
 	var a struct {
 		Model   string `json:"model"`
 		Stop    string `json:"stop_reason"`
 		Content []struct {
-			Type  string          `json:"type"`
-			Text  string          `json:"text"`
-			ID    string          `json:"id"`
-			Name  string          `json:"name"`
-			Input json.RawMessage `json:"input"`
+			Type string `json:"type"`
+			Text string `json:"text"`
 		} `json:"content"`
 	}
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, fmt.Errorf("read the model's answer: %w", err)
 	}
-	out := &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: a.Model, StopReason: stopReason(a.Stop)}
-	if out.Model == "" {
-		out.Model = "unknown"
+	calls, err := Calls(raw)
+	if err != nil {
+		return nil, err
 	}
-	var uses []mcp.Content
+	out := &llm.SamplingAnswer{Model: a.Model, StopReason: stopReason(a.Stop), Calls: calls}
 	for _, b := range a.Content {
-		switch {
-		case b.Type == "text" && b.Text != "":
-			out.Content = append(out.Content, mcp.Text(b.Text))
-		case b.Type == "tool_use" && out.StopReason != mcp.StopMaxTokens: // cut off, the last one is half a call
-			tool, known := set.Tool(b.Name)
-			args, err := set.Restore(llm.Call{Name: b.Name, Args: b.Input})
-			switch {
-			case !known:
-				return nil, fmt.Errorf("the model calls %.80q, which was not offered", b.Name)
-			case err != nil:
-				return nil, fmt.Errorf("the model's call cannot be used: %w", err)
-			}
-			uses = append(uses, &mcp.ToolUseContent{ID: b.ID, Name: tool.Original, Input: args})
+		if b.Type == "text" {
+			out.Texts = append(out.Texts, b.Text)
 		}
-	}
-	if uses != nil {
-		out.StopReason = mcp.StopToolUse
-		out.Content = append(out.Content, uses...)
-	}
-	if len(out.Content) == 0 {
-		out.Content = []mcp.Content{mcp.Text("")}
 	}
 	return out, nil
 }

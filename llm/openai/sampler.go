@@ -42,23 +42,17 @@ const maxStops = 4
 
 // CreateMessage answers one request. It fits client.Options.CreateMessage.
 func (s *Sampler) CreateMessage(ctx context.Context, req *client.SamplingRequest) (*mcp.CreateMessageResult, error) {
-	if s.Approve != nil {
-		if err := s.Approve(ctx, req); err != nil {
-			return nil, err
-		}
-	}
 	profile := Chat()
 	if s.MaxTokensName != "" {
 		profile = Compatible()
 	}
-	set, err := llm.Tools(ctx, llm.List(req.Tools...), llm.Options{Profile: profile})
-	if err != nil {
-		return nil, err
-	}
-	if skipped := set.Skipped(); len(skipped) > 0 {
-		return nil, mcp.InvalidParams("the tool %q cannot be offered to the model: %v", skipped[0].Tool, skipped[0].Reason)
-	}
-	body, err := s.request(&req.CreateMessageParams, set)
+	return llm.Sampling{
+		Profile: profile, Model: s.Model, Pick: s.Pick, Approve: s.Approve, Review: s.Review, MaxTokens: s.MaxTokens, Ask: s.ask,
+	}.CreateMessage(ctx, req)
+}
+
+func (s *Sampler) ask(ctx context.Context, q llm.SamplingQuestion) (*llm.SamplingAnswer, error) {
+	body, err := s.request(q)
 	if err != nil {
 		return nil, err
 	}
@@ -73,51 +67,27 @@ func (s *Sampler) CreateMessage(ctx context.Context, req *client.SamplingRequest
 	if err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(raw, set)
-	if err != nil {
-		return nil, err
-	}
-	if s.Review != nil {
-		if err := s.Review(ctx, req, answer); err != nil {
-			return nil, err
-		}
-	}
-	return answer, nil
+	return readAnswer(raw)
 }
 
-func (s *Sampler) request(p *mcp.CreateMessageParams, set *llm.Set) (json.RawMessage, error) {
-	model := s.Model
-	if s.Pick != nil {
-		if picked := s.Pick(p.ModelPreferences); picked != "" {
-			model = picked
-		}
-	}
-	if model == "" {
-		return nil, errors.New("openai.Sampler has no Model")
-	}
-	messages, err := s.messages(p, set.Profile())
+func (s *Sampler) request(p llm.SamplingQuestion) (json.RawMessage, error) {
+	messages, err := s.messages(p.CreateMessageParams, p.Tools.Profile())
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"model": model, "messages": messages}
-	most, name := s.MaxTokens, s.MaxTokensName
-	if most == 0 {
-		most = 4096
-	}
+	out := map[string]any{"model": p.Model, "messages": messages}
+	name := s.MaxTokensName
 	if name == "" {
 		name = "max_completion_tokens"
 	}
 	out[name] = p.MaxTokens
-	if most > 0 {
-		out[name] = min(p.MaxTokens, most)
-	}
 	if p.Temperature != nil && !s.NoTemperature {
 		out["temperature"] = min(max(*p.Temperature, 0), 2)
 	}
 	if stops := p.StopSequences; len(stops) > 0 {
 		out["stop"] = stops[:min(len(stops), maxStops)]
 	}
-	if tools := ChatTools(set); tools != nil {
+	if tools := ChatTools(p.Tools); tools != nil {
 		out["tools"] = tools
 		if p.ToolChoice != nil && p.ToolChoice.Mode != "" {
 			out["tool_choice"] = p.ToolChoice.Mode // the words are the same
@@ -142,10 +112,7 @@ func (s *Sampler) messages(p *mcp.CreateMessageParams, profile llm.Profile) ([]j
 					"name": profile.Name("", c.Name), "arguments": objectText(c.Input),
 				}})
 			case *mcp.ToolResultContent:
-				results = append(results, llm.Result{
-					ID: idFor(c.ToolUseID), Name: "the tool", IsError: c.IsError,
-					Parts: llm.ContentParts(c.Content, c.StructuredContent, llm.Options{}),
-				})
+				results = append(results, llm.SamplingResult(c, idFor(c.ToolUseID), "the tool"))
 			default:
 				texts = append(texts, block)
 			}
@@ -163,24 +130,14 @@ func (s *Sampler) messages(p *mcp.CreateMessageParams, profile llm.Profile) ([]j
 			}
 			out = append(out, encode(said))
 		default:
-			parts := llm.ContentParts(texts, nil, llm.Options{})
-			if err := s.takes(parts); err != nil {
+			parts, err := llm.SamplingParts(texts, func(part llm.Part) bool { return !s.TextOnly && chatPart(part) != nil })
+			if err != nil {
 				return nil, err
 			}
 			out = append(out, ChatMessages(llm.Message{Role: m.Role, Parts: parts})...)
 		}
 	}
 	return out, nil
-}
-
-// takes refuses what the model would never get to see: an answer about a picture it does not know would mislead.
-func (s *Sampler) takes(parts []llm.Part) error {
-	for _, p := range parts {
-		if p.Kind != llm.TextPart && (s.TextOnly || chatPart(p) == nil) {
-			return mcp.InvalidParams("the model behind this client does not take %s", p.MIME)
-		}
-	}
-	return nil
 }
 
 // idFor shortens ids that are longer than the API takes; all others are opaque and stay.
@@ -199,7 +156,7 @@ func objectText(raw json.RawMessage) string {
 }
 
 // readAnswer reads what the model said.
-func readAnswer(raw json.RawMessage, set *llm.Set) (*mcp.CreateMessageResult, error) {
+func readAnswer(raw json.RawMessage) (*llm.SamplingAnswer, error) {
 	message, err := Message(raw)
 	if err != nil {
 		return nil, err
@@ -217,46 +174,11 @@ func readAnswer(raw json.RawMessage, set *llm.Set) (*mcp.CreateMessageResult, er
 	if err := errors.Join(json.Unmarshal(raw, &a), json.Unmarshal(message, &m)); err != nil {
 		return nil, fmt.Errorf("read the model's answer: %w", err)
 	}
-	out := &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: a.Model, StopReason: stopReason(a.Choices[0].Finish)}
-	if out.Model == "" {
-		out.Model = "unknown"
-	}
-	for _, text := range []string{contentText(m.Content), m.Refusal} {
-		if text != "" {
-			out.Content = append(out.Content, mcp.Text(text))
-		}
-	}
-	if err := addCalls(out, message, set); err != nil {
+	calls, err := ChatCalls(message)
+	if err != nil {
 		return nil, err
 	}
-	if len(out.Content) == 0 {
-		out.Content = []mcp.Content{mcp.Text("")}
-	}
-	return out, nil
-}
-
-// addCalls adds the calls under the server's own names. Of an answer that was cut off none is passed on: the last one is
-// half a call.
-func addCalls(out *mcp.CreateMessageResult, message json.RawMessage, set *llm.Set) error {
-	calls, err := ChatCalls(message)
-	if err != nil || out.StopReason == mcp.StopMaxTokens {
-		return err
-	}
-	for _, call := range calls {
-		tool, known := set.Tool(call.Name)
-		args, err := set.Restore(call)
-		switch {
-		case !known:
-			return fmt.Errorf("the model calls %.80q, which was not offered", call.Name)
-		case err != nil:
-			return fmt.Errorf("the model's call cannot be used: %w", err)
-		}
-		out.Content = append(out.Content, &mcp.ToolUseContent{ID: call.ID, Name: tool.Original, Input: args})
-	}
-	if len(calls) > 0 {
-		out.StopReason = mcp.StopToolUse
-	}
-	return nil
+	return &llm.SamplingAnswer{Model: a.Model, StopReason: stopReason(a.Choices[0].Finish), Texts: []string{contentText(m.Content), m.Refusal}, Calls: calls}, nil
 }
 
 func stopReason(finish string) string {
