@@ -44,12 +44,13 @@ var tree = []row{
 	{"internal/seal/sealtest", []string{"internal/seal"}},
 	{"internal/frontmatter", []string{"jsonrpc"}},
 	{"transport", []string{"jsonrpc", "mcp", "internal/era"}},
+	{"transport/internal/web", []string{"mcp", "transport"}},
 	{"transport/internal/...", []string{"jsonrpc", "mcp", "transport"}},
 	{"internal/engine", []string{"jsonrpc", "mcp", "state", "internal/era", "internal/negotiate", "internal/schema", "transport"}},
 	{"internal/pipe", binding},
 	{"transport/stdio", binding},
-	{"transport/streamhttp", binding},
-	{"transport/httpsse", slices.Concat(binding, []string{"transport/streamhttp"})}, // its guard, bodies and streams
+	{"transport/streamhttp", slices.Concat(binding, []string{"transport/internal/web"})},
+	{"transport/httpsse", slices.Concat(binding, []string{"transport/internal/web", "transport/streamhttp"})}, // its guard, bodies and streams
 	{"server", door},
 	{"client", door},
 	{"client/cachetest", []string{"client"}},

@@ -27,7 +27,7 @@ func (h *Handler) Broadcast(event string, data []byte) (viewers int, err error) 
 	if err := checkEvent(event, data); err != nil {
 		return 0, err
 	}
-	block, open := appendLines(event, data), h.sessions.all()
+	block, open := appendLines(event, data), h.sessions.All()
 	const most = 64 // written to at once, so that one that does not read does not hold up all others
 	var next, reached atomic.Int64
 	var wg sync.WaitGroup

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
@@ -24,7 +24,7 @@ type Handler struct {
 	guard    *streamhttp.Guard
 	bodies   streamhttp.Bodies
 	streams  *streamhttp.Streams
-	sessions sessions
+	sessions web.Table[*session]
 	paths    map[string][]string // methods by path
 	closed   chan struct{}
 	once     sync.Once
@@ -49,7 +49,7 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 		paths:  make(map[string][]string),
 		closed: make(chan struct{}),
 	}
-	h.sessions.byID, h.sessions.most = make(map[string]*session), opts.MaxSessions
+	h.sessions.Most, h.sessions.Full = opts.MaxSessions, errSessions
 	h.answers(opts.Path, http.MethodGet)
 	h.answers(opts.MessagePath, http.MethodPost)
 	return h
@@ -69,7 +69,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.Admit(w, r):
 	case h.guard.IsPreflight(r):
 		streamhttp.Preflight(w, r, h.paths[trimmed(r.URL.Path)])
-	case h.opts.SecurityValidator != nil && !h.valid(w, r):
+	case h.opts.SecurityValidator != nil && !web.Passes(w, h.opts.SecurityValidator(r)):
 	case r.Method == http.MethodPost:
 		h.post(w, r)
 	case h.isClosed():
@@ -85,31 +85,15 @@ var errShutdown = errors.New("the server is shutting down")
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	methods := h.paths[trimmed(r.URL.Path)]
 	if methods == nil {
-		plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
+		web.Plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
 		return false
 	}
 	h.guard.Share(w, r)
 	h.bodies.Limit(w, r)
-	if !slices.Contains(methods, r.Method) && !h.guard.IsPreflight(r) {
-		allow := strings.Join(methods, ", ")
-		w.Header().Set("Allow", allow)
-		plain(w, http.StatusMethodNotAllowed, "this address answers "+allow+" only")
+	if !h.guard.IsPreflight(r) && !web.Answers(w, r, methods) {
 		return false
 	}
-	if err := h.guard.Check(r); err != nil {
-		plain(w, http.StatusForbidden, err.Error())
-		return false
-	}
-	return true
-}
-
-// valid checks what the user has added.
-func (h *Handler) valid(w http.ResponseWriter, r *http.Request) bool {
-	err := h.opts.SecurityValidator(r)
-	if err != nil {
-		plain(w, http.StatusForbidden, err.Error())
-	}
-	return err == nil
+	return web.Passes(w, h.guard.Check(r))
 }
 
 func (h *Handler) isClosed() bool {
@@ -122,7 +106,7 @@ func (h *Handler) isClosed() bool {
 }
 
 // Sessions returns how many streams are open, each of which is a session.
-func (h *Handler) Sessions() int { return h.sessions.count() }
+func (h *Handler) Sessions() int { return h.sessions.Len() }
 
 // Refuse takes no new streams and requests, which are told so. What runs goes on, and may still be answered and cancelled.
 func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
@@ -131,11 +115,7 @@ func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
 // handler. It returns the context's error when that ended first, and may be called twice.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.Refuse()
-	var wg sync.WaitGroup
-	for _, s := range h.sessions.all() {
-		wg.Go(func() { s.peer.Drain(ctx) })
-	}
-	wg.Wait()
+	h.sessions.Each(func(s *session) { s.peer.Drain(ctx) })
 	err := ctx.Err()
 	return errors.Join(err, h.Close())
 }
@@ -144,26 +124,15 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 // called twice.
 func (h *Handler) Close() error {
 	h.Refuse()
-	var wg sync.WaitGroup
-	for _, s := range h.sessions.close() {
-		wg.Go(func() { s.end(transport.ErrClosed) })
-	}
-	wg.Wait()
+	h.sessions.Close(func(s *session) { s.end(transport.ErrClosed) })
 	h.streams.Close()
 	return nil
-}
-
-// plain answers with a line of text: for what is refused before there is JSON-RPC.
-func plain(w http.ResponseWriter, code int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(code)
-	w.Write([]byte(text + "\n"))
 }
 
 // unavailable answers 503.
 func unavailable(w http.ResponseWriter, why error) {
 	w.Header().Set("Retry-After", "1")
-	plain(w, http.StatusServiceUnavailable, "no stream can be served now: "+why.Error())
+	web.Plain(w, http.StatusServiceUnavailable, "no stream can be served now: "+why.Error())
 }
 
 // refuse answers 400 with a JSON-RPC error; a zero id is left out.

@@ -1,6 +1,7 @@
 package httpsse
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -56,14 +57,14 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	set(&o.Path, "/sse")
-	set(&o.MessagePath, "/message")
-	set(&o.MaxBodyBytes, 10<<20)
-	set(&o.MaxBatch, jsonrpc.MaxBatch)
-	set(&o.MaxSessions, 100_000)
-	set(&o.KeepAlive, 15*time.Second)
-	set(&o.BodyTimeout, 30*time.Second)
-	set(&o.WriteTimeout, 30*time.Second)
+	o.Path = cmp.Or(o.Path, "/sse")
+	o.MessagePath = cmp.Or(o.MessagePath, "/message")
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 10<<20)
+	o.MaxBatch = cmp.Or(o.MaxBatch, jsonrpc.MaxBatch)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 100_000)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	if o.Principal == nil {
 		o.Principal = transport.PrincipalOf
 	}
@@ -71,11 +72,4 @@ func (o Options) withDefaults() Options {
 		o.OnError = func(error) {}
 	}
 	return o
-}
-
-func set[T comparable](v *T, standard T) {
-	var zero T
-	if *v == zero {
-		*v = standard
-	}
 }

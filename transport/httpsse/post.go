@@ -10,6 +10,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // post takes one message or one array of them. The session comes first: for those who have none no body is read.
@@ -30,7 +31,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		ok = h.take(ctx, w, r, frame, from)
 	}
 	if ok {
-		plain(w, http.StatusAccepted, "Accepted")
+		web.Plain(w, http.StatusAccepted, "Accepted")
 	}
 }
 
@@ -38,13 +39,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) named(w http.ResponseWriter, r *http.Request, who *mcp.Principal) *session {
 	id := r.URL.Query().Get(sessionParam)
 	if id == "" {
-		plain(w, http.StatusBadRequest, "the address names no "+sessionParam+"; open the event stream at "+h.opts.Path+
+		web.Plain(w, http.StatusBadRequest, "the address names no "+sessionParam+"; open the event stream at "+h.opts.Path+
 			" with GET, and post to the address in its first event")
 		return nil
 	}
-	s := h.sessions.find(id, who)
+	s := h.sessions.Find(id, who)
 	if s == nil {
-		plain(w, http.StatusNotFound, "there is no such session, or its event stream has ended; open a new one at "+h.opts.Path)
+		web.Plain(w, http.StatusNotFound, "there is no such session, or its event stream has ended; open a new one at "+h.opts.Path)
 	}
 	return s
 }

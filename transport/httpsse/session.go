@@ -8,6 +8,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
@@ -30,13 +31,13 @@ var (
 
 // newSession makes a session that nobody can find yet. It takes a place in the table.
 func (h *Handler) newSession(who *mcp.Principal) (*session, error) {
-	if err := h.sessions.reserve(); err != nil {
+	if err := h.sessions.Reserve(); err != nil {
 		return nil, err
 	}
-	s := &session{h: h, id: rand.Text(), owner: key(who)}
+	s := &session{h: h, id: rand.Text(), owner: web.Owner(who)}
 	peer, err := h.recv.Open(transport.PeerSpec{Outlet: s, SessionID: s.id, Principal: who})
 	if err != nil {
-		h.sessions.giveBack()
+		h.sessions.GiveBack()
 		return nil, err
 	}
 	s.peer = peer
@@ -51,7 +52,10 @@ func (s *session) attach(to *streamhttp.Stream) error {
 		return transport.ErrClosed
 	}
 	s.stream = to
-	return s.h.sessions.publish(s)
+	if !s.h.sessions.Publish(s.id, s.owner, s) {
+		return transport.ErrClosed
+	}
+	return nil
 }
 
 // Send delivers a message.
@@ -93,100 +97,12 @@ func (s *session) End() {
 	if !first {
 		return
 	}
-	s.h.sessions.remove(s)
+	if !s.h.sessions.Remove(s.id, s) {
+		s.h.sessions.GiveBack() // it was never attached
+	}
 	if to != nil {
 		to.End()
 	}
 }
 
-func key(who *mcp.Principal) string {
-	if who == nil {
-		return ""
-	}
-	return who.Key()
-}
-
-// sessions is the table of a handler's sessions.
-type sessions struct {
-	most int // negative means no bound
-
-	mu     sync.RWMutex
-	byID   map[string]*session
-	opened int // in the table or being opened
-	closed bool
-}
-
 var errSessions = errors.New("too many streams are open; try again later")
-
-// reserve takes a place for a session that is being opened, which remove or giveBack gives back.
-func (t *sessions) reserve() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case t.closed:
-		return transport.ErrClosed
-	case t.most >= 0 && t.opened >= t.most:
-		return errSessions
-	}
-	t.opened++
-	return nil
-}
-
-func (t *sessions) giveBack() {
-	t.mu.Lock()
-	t.opened--
-	t.mu.Unlock()
-}
-
-func (t *sessions) publish(s *session) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return transport.ErrClosed
-	}
-	t.byID[s.id] = s
-	return nil
-}
-
-// remove takes a session out, whether or not it has been published.
-func (t *sessions) remove(s *session) {
-	t.mu.Lock()
-	delete(t.byID, s.id)
-	t.opened--
-	t.mu.Unlock()
-}
-
-// find returns a session of its owner. Those of others do not exist for who asks.
-func (t *sessions) find(id string, who *mcp.Principal) *session {
-	t.mu.RLock()
-	s := t.byID[id]
-	t.mu.RUnlock()
-	if s == nil || s.owner != key(who) {
-		return nil
-	}
-	return s
-}
-
-func (t *sessions) count() int {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return len(t.byID)
-}
-
-func (t *sessions) all() []*session {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	out := make([]*session, 0, len(t.byID))
-	for _, s := range t.byID {
-		out = append(out, s)
-	}
-	return out
-}
-
-// close takes no more sessions and returns those there are.
-func (t *sessions) close() []*session {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	return t.all()
-}

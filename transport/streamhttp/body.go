@@ -10,6 +10,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // Bodies reads the JSON bodies of POSTs within limits, and answers itself what it does not take. It may be used
@@ -41,7 +42,7 @@ func (h *Handler) mediaTypes(w http.ResponseWriter, r *http.Request) (form, bool
 		takes &= jsonBody
 	}
 	if takes == neither {
-		plain(w, http.StatusNotAcceptable, "answers are application/json or text/event-stream; name them in Accept")
+		web.Plain(w, http.StatusNotAcceptable, "answers are application/json or text/event-stream; name them in Accept")
 		return neither, false
 	}
 	return takes, true

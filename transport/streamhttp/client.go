@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,11 @@ type ClientOptions struct {
 }
 
 func (o ClientOptions) withDefaults() ClientOptions {
-	set(&o.MaxBodyBytes, 10<<20)
-	set(&o.MaxEventBytes, sse.DefaultLimit)
-	set(&o.Reconnect, time.Second)
-	set(&o.MaxReconnect, 30*time.Second)
-	set(&o.CloseTimeout, 2*time.Second)
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 10<<20)
+	o.MaxEventBytes = cmp.Or(o.MaxEventBytes, sse.DefaultLimit)
+	o.Reconnect = cmp.Or(o.Reconnect, time.Second)
+	o.MaxReconnect = cmp.Or(o.MaxReconnect, 30*time.Second)
+	o.CloseTimeout = cmp.Or(o.CloseTimeout, 2*time.Second)
 	if o.Retries == 0 {
 		o.Retries = 2
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // follower is a GET stream of a session that several handlers serve: it brings what any of them stores in the log under the
@@ -82,7 +83,7 @@ func ownerOf(line string) string {
 func (r *replicas) follow(w http.ResponseWriter, req *http.Request, f *follower, after string) {
 	s := f.s
 	if !s.reserve() {
-		plain(w, http.StatusConflict, errStreams.Error())
+		web.Plain(w, http.StatusConflict, errStreams.Error())
 		return
 	}
 	ctx, cancel := context.WithCancel(r.ctx) // of the stream, which outlives the request

@@ -8,6 +8,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // named finds the session of a GET or DELETE, or answers why not.
@@ -15,7 +16,7 @@ func (h *Handler) named(w http.ResponseWriter, r *http.Request) *session {
 	o := &origin{principal: h.opts.Principal(r)}
 	o.request.Store(r)
 	if id, ok := o.Header(headerSession); !ok || id == "" {
-		plain(w, http.StatusBadRequest, "the header Mcp-Session-Id is missing")
+		web.Plain(w, http.StatusBadRequest, "the header Mcp-Session-Id is missing")
 		return nil
 	}
 	if !h.findSession(w, r, o) {
@@ -35,7 +36,7 @@ func (h *Handler) named(w http.ResponseWriter, r *http.Request) *session {
 // session that was cut.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if accepted(r.Header["Accept"])&eventsBody == 0 {
-		plain(w, http.StatusNotAcceptable, "this is an event stream; name text/event-stream in Accept")
+		web.Plain(w, http.StatusNotAcceptable, "this is an event stream; name text/event-stream in Accept")
 		return
 	}
 	s := h.named(w, r)

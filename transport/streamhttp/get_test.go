@@ -69,7 +69,7 @@ func TestGetLimit(t *testing.T) {
 func TestNoStreamNoDelivery(t *testing.T) {
 	w := newWorld(t, Options{})
 	session := w.open(t)
-	err := w.handler.sessions.find(session[1], nil).Send(t.Context(), []byte("{}"))
+	err := w.handler.sessions.Find(session[1], nil).Send(t.Context(), []byte("{}"))
 	if !errors.Is(err, transport.ErrUndeliverable) {
 		t.Errorf("got %v", err)
 	}

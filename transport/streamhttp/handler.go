@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -16,6 +14,7 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // Handler serves both eras on one address. Its methods may be called concurrently; it is made by New.
@@ -24,18 +23,18 @@ type Handler struct {
 	set       *negotiate.Set
 	opts      Options
 	guard     *Guard
-	methods   []string         // that are answered, for Allow
-	log       state.EventLog   // nil where streams are not resumed
-	ownLog    *state.MemoryLog // nil where the log is the user's, or none
-	sessions  sessions
+	methods   []string            // that are answered, for Allow
+	log       state.EventLog      // nil where streams are not resumed
+	ownLog    *state.MemoryLog    // nil where the log is the user's, or none
+	sessions  web.Table[*session] // the legacy ones
+	epoch     time.Time           // what uses of sessions are counted from
 	streams   streams
 	calls     callContexts
 	bodies    Bodies
 	shared    *replicas // nil where the sessions are those of this handler alone
 	sessioned bool      // asked for with every request, so it is found out once
 	alarms    alarms
-	closed    chan struct{}
-	once      sync.Once
+	closed    atomic.Bool // to what is new
 }
 
 var (
@@ -49,8 +48,7 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	opts = opts.withDefaults()
 	h := &Handler{
 		recv: recv, set: set, opts: opts, guard: NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
-		closed: make(chan struct{}), methods: []string{http.MethodPost},
-		sessioned: !opts.Sessionless && len(set.Legacy()) > 0,
+		methods: []string{http.MethodPost}, epoch: time.Now(), sessioned: !opts.Sessionless && len(set.Legacy()) > 0,
 	}
 	if h.sessionful() {
 		if !opts.JSONOnly {
@@ -59,7 +57,7 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 		h.methods = append(h.methods, http.MethodDelete)
 	}
 	h.keepEvents()
-	h.sessions.byID, h.sessions.epoch = make(map[string]*session), time.Now()
+	h.sessions.Most, h.sessions.Full = opts.MaxSessions, errSessions
 	h.streams.init(opts.KeepAlive, opts.WriteTimeout, opts.NoHijack, opts.OnError)
 	h.bodies = Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError}
 	if opts.Sessions != nil && h.sessionful() {
@@ -92,9 +90,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.guard.IsPreflight(r):
 		Preflight(w, r, h.methods)
 		return
-	case h.opts.SecurityValidator != nil && !h.valid(w, r):
+	case h.opts.SecurityValidator != nil && !web.Passes(w, h.opts.SecurityValidator(r)):
 		return
-	case h.isClosed() && (r.Method == http.MethodGet || h.sessions.isClosed()):
+	case h.isClosed() && (r.Method == http.MethodGet || h.sessions.Closed()):
 		refuse(w, http.StatusServiceUnavailable, jsonrpc.ID{}, stopping())
 		return
 	}
@@ -121,56 +119,30 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (limited, ok bool) {
 	h.guard.Share(w, r)
 	limited = h.bodies.Limit(w, r)
-	if !slices.Contains(h.methods, r.Method) && !h.guard.IsPreflight(r) {
-		w.Header()["Allow"] = []string{strings.Join(h.methods, ", ")}
-		plain(w, http.StatusMethodNotAllowed, "this address answers "+strings.Join(h.methods, ", ")+" only")
+	if !h.guard.IsPreflight(r) && !web.Answers(w, r, h.methods) {
 		return limited, false
 	}
-	if err := h.guard.Check(r); err != nil {
-		plain(w, http.StatusForbidden, err.Error())
-		return limited, false
-	}
-	return limited, true
+	return limited, web.Passes(w, h.guard.Check(r))
 }
 
-// valid checks what the user has added.
-func (h *Handler) valid(w http.ResponseWriter, r *http.Request) bool {
-	err := h.opts.SecurityValidator(r)
-	if err != nil {
-		plain(w, http.StatusForbidden, err.Error())
-	}
-	return err == nil
-}
-
-func (h *Handler) isClosed() bool {
-	select {
-	case <-h.closed:
-		return true
-	default:
-		return false
-	}
-}
+func (h *Handler) isClosed() bool { return h.closed.Load() }
 
 // Sessions returns how many legacy sessions are open here.
-func (h *Handler) Sessions() int { return h.sessions.count() }
+func (h *Handler) Sessions() int { return h.sessions.Len() }
 
 // Streams returns how many event streams are open.
 func (h *Handler) Streams() int { return h.streams.count() }
 
 // Refuse takes no new requests and streams: they are answered with 503 from now on. What runs goes on, and what clients answer
 // to it, or cancel of it, is still taken.
-func (h *Handler) Refuse() { h.once.Do(func() { close(h.closed) }) }
+func (h *Handler) Refuse() { h.closed.Store(true) }
 
 // Shutdown takes no new requests, waits until what runs has been answered or ctx ends, and closes the handler, which cancels
 // the rest. It returns the context's error when that ended first. Of requests that stand alone it waits for those of all
 // handlers of one server.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.Refuse()
-	var wg sync.WaitGroup
-	for _, s := range h.sessions.all() {
-		wg.Go(func() { s.peer.Drain(ctx) })
-	}
-	wg.Wait()
+	h.sessions.Each(func(s *session) { s.peer.Drain(ctx) })
 	if counter, ok := h.recv.(transport.Counter); ok {
 		transport.AwaitRunning(ctx, counter)
 	}
@@ -194,11 +166,7 @@ func (h *Handler) Close() error {
 	h.Refuse()
 	h.Cancel()
 	h.streams.closeAll()
-	var wg sync.WaitGroup
-	for _, s := range h.sessions.close() {
-		wg.Go(func() { s.finish(transport.ErrClosed, h.shared == nil) })
-	}
-	wg.Wait()
+	h.sessions.Close(func(s *session) { s.finish(transport.ErrClosed, h.shared == nil) })
 	h.streams.wait()
 	if h.shared != nil {
 		h.shared.close()
@@ -213,18 +181,10 @@ func (h *Handler) Close() error {
 var (
 	jsonType   = []string{typeJSON}
 	eventsType = []string{typeEvents}
-	textType   = []string{"text/plain; charset=utf-8"}
 	noCache    = []string{"no-cache, no-transform"}
 	keepAlive  = []string{"keep-alive"}
 	noBuffer   = []string{"no"}
 )
-
-// plain answers with a line of text: for what is refused before there is JSON-RPC.
-func plain(w http.ResponseWriter, code int, text string) {
-	w.Header()["Content-Type"] = textType
-	w.WriteHeader(code)
-	w.Write([]byte(text + "\n"))
-}
 
 // refuse answers with a JSON-RPC error; a zero id is left out.
 func refuse(w http.ResponseWriter, code int, id jsonrpc.ID, err *mcp.Error) {

@@ -112,7 +112,7 @@ func TestTwoStreams(t *testing.T) {
 	get.cut()
 	post.cut()
 	eventually(t, "the stream is gone", func() bool {
-		s := w.handler.sessions.find(session[1], nil)
+		s := w.handler.sessions.Find(session[1], nil)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.places == 0
@@ -250,7 +250,7 @@ func TestLogFails(t *testing.T) {
 	}
 	get.cut()
 	eventually(t, "the stream is gone", func() bool { return w.handler.Streams() == 0 })
-	s := w.handler.sessions.find(session[1], nil)
+	s := w.handler.sessions.Find(session[1], nil)
 	if err := s.Send(t.Context(), []byte("{}")); !errors.Is(err, transport.ErrUndeliverable) {
 		t.Errorf("got %v", err)
 	}
@@ -273,7 +273,7 @@ func TestLogsEnd(t *testing.T) {
 		if n := w.handler.ownLog.Len(); n != 1 {
 			t.Errorf("%d logs", n)
 		}
-		s := w.handler.sessions.find(session[1], nil)
+		s := w.handler.sessions.Find(session[1], nil)
 		l := s.newLine(getLine)
 		l.given.Store(true)
 		time.Sleep(time.Hour)
@@ -294,7 +294,7 @@ func TestLeftLines(t *testing.T) {
 	checkLeaks(t)
 	w := newWorld(t, Options{})
 	session := w.open(t)
-	s := w.handler.sessions.find(session[1], nil)
+	s := w.handler.sessions.Find(session[1], nil)
 	var ids []string
 	for range 20 {
 		get := w.connect(t, "GET", "", session)
@@ -357,7 +357,7 @@ func TestOwnClientBeginsAnew(t *testing.T) {
 	defer w.handler.Close()
 	c := dial(t, srv.URL, ClientOptions{Reconnect: 50 * time.Millisecond}).greet(t, "2025-11-25")
 	eventually(t, "the client listens", c.Listening)
-	s := w.handler.sessions.all()[0]
+	s := w.handler.sessions.All()[0]
 	for _, one := range w.handler.streams.all() {
 		one.close()
 	}

@@ -21,7 +21,7 @@ type line struct {
 	name string                 // in the log; "" for a line that is not kept
 	to   atomic.Pointer[stream] // the connection that carries it now; nil while none does. Changed with mu held.
 
-	away  atomic.Int64 // until when the client is taken to follow it at another handler, as of h.sessions.epoch
+	away  atomic.Int64 // until when the client is taken to follow it at another handler, as of h.epoch
 	given atomic.Bool  // the client has got an id, and so can come back
 	mu    sync.Mutex   // held from the storing of an event to its writing, and while a connection is being opened
 	far   string       // who goes on with it at another handler; "" for nobody. Guarded by mu.
@@ -175,7 +175,7 @@ func (l *line) vacate() {
 
 // connected tells whether the client follows the line, here or elsewhere.
 func (l *line) connected() bool {
-	if until := l.away.Load(); until > 0 && time.Since(l.s.h.sessions.epoch) < time.Duration(until) {
+	if until := l.away.Load(); until > 0 && time.Since(l.s.h.epoch) < time.Duration(until) {
 		return true
 	}
 	to := l.to.Load()

@@ -55,7 +55,7 @@ func (r *replicas) lookAgain() {
 
 func (r *replicas) lookAll() {
 	for r.stillMissed() {
-		for _, s := range r.h.sessions.all() {
+		for _, s := range r.h.sessions.All() {
 			if !r.lookAt(s) {
 				break // the store fails; each request looks for itself
 			}

@@ -83,8 +83,8 @@ func TestOpening(t *testing.T) {
 			if c.kept {
 				kept = 1
 			}
-			if h.Sessions() != kept || h.sessions.opened != kept || recv.opened-recv.closed != kept {
-				t.Errorf("%d sessions, %d places, %d peers", h.Sessions(), h.sessions.opened, recv.opened-recv.closed)
+			if h.Sessions() != kept || h.sessions.Places() != kept || recv.opened-recv.closed != kept {
+				t.Errorf("%d sessions, %d places, %d peers", h.Sessions(), h.sessions.Places(), recv.opened-recv.closed)
 			}
 		})
 	}

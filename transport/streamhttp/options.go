@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -72,15 +73,15 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	set(&o.MaxBodyBytes, 10<<20)
-	set(&o.MaxBatch, jsonrpc.MaxBatch)
-	set(&o.MaxSessions, 100_000)
-	set(&o.MaxStreams, 16)
-	set(&o.UpgradeAfter, 10*time.Second)
-	set(&o.KeepAlive, 15*time.Second)
-	set(&o.BodyTimeout, 30*time.Second)
-	set(&o.WriteTimeout, 30*time.Second)
-	set(&o.IdleTimeout, 30*time.Minute)
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 10<<20)
+	o.MaxBatch = cmp.Or(o.MaxBatch, jsonrpc.MaxBatch)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 100_000)
+	o.MaxStreams = cmp.Or(o.MaxStreams, 16)
+	o.UpgradeAfter = cmp.Or(o.UpgradeAfter, 10*time.Second)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 30*time.Minute)
 	if o.Principal == nil {
 		o.Principal = transport.PrincipalOf
 	}
@@ -88,11 +89,4 @@ func (o Options) withDefaults() Options {
 		o.OnError = func(error) {}
 	}
 	return o
-}
-
-func set[T comparable](v *T, standard T) {
-	var zero T
-	if *v == zero {
-		*v = standard
-	}
 }

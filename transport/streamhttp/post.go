@@ -108,7 +108,7 @@ func (h *Handler) seekSession(w http.ResponseWriter, r *http.Request, o *origin)
 		if o.session, err = h.shared.find(r.Context(), id, o.principal); err != nil {
 			return func() { h.refuseSession(w, jsonrpc.ID{}, err) }
 		}
-	} else if o.session = h.sessions.find(id, o.principal); o.session == nil {
+	} else if o.session = h.sessions.Find(id, o.principal); o.session == nil {
 		return func() { unknownSession(w) }
 	}
 	o.session.touch()
@@ -123,10 +123,10 @@ func unknownSession(w http.ResponseWriter) {
 
 // open prepares the session that an initialize request asks for. Nothing has been allocated for it before.
 func (h *Handler) open(w http.ResponseWriter, x *exchange) bool {
-	err := h.sessions.reserve(h.opts.MaxSessions)
+	err := h.sessions.Reserve()
 	if err == nil {
 		if x.session, err = h.newSession(x.codec, x.principal, rand.Text(), nil); err != nil {
-			h.sessions.giveBack()
+			h.sessions.GiveBack()
 		}
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ func TestProbeOfAStreamLost(t *testing.T) {
 	at := a.connect(t, "GET", "", session, after(call.last))
 	at.expect(progress2)
 	r := a.handler.shared
-	line := a.handler.sessions.get(session[1]).shared.all()[0].name
+	line := a.handler.sessions.Get(session[1]).shared.all()[0].name
 	if still, err := r.ask(t.Context(), b.handler.shared.name, questionProbe, session[1], []byte(line+"\nsomebody")); still || err != nil {
 		t.Errorf("the stream of somebody else is theirs: %v, %v", still, err)
 	}

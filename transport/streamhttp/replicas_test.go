@@ -297,7 +297,7 @@ func TestStreamsOfTwoHandlers(t *testing.T) {
 	one := func(holds, not *world) { // for a moment it may be both, rather than none
 		t.Helper()
 		eventually(t, "one replica knows that it speaks to the session, and the other that it does not", func() bool {
-			s, other := holds.handler.sessions.get(session[1]), not.handler.sessions.get(session[1])
+			s, other := holds.handler.sessions.Get(session[1]), not.handler.sessions.Get(session[1])
 			return s.shared.Holds() && (other == nil || !other.shared.Holds())
 		})
 	}

@@ -202,7 +202,7 @@ func (p *reply) settleOpening(ctx context.Context, frame []byte, code int, good 
 	if good && s.shared != nil {
 		err = p.h.shared.create(ctx, s)
 	}
-	if !good || err != nil || !p.h.sessions.publish(s) {
+	if !good || err != nil || !s.publish() {
 		p.opening = nil
 	}
 	if err == nil {

@@ -169,7 +169,7 @@ func TestBusy(t *testing.T) {
 		w := newHandler(t, Options{})
 		defer w.handler.Close()
 		session := [2]string{"Mcp-Session-Id", w.record("POST", initialize).Header().Get("Mcp-Session-Id")}
-		s := w.handler.sessions.find(session[1], nil)
+		s := w.handler.sessions.Find(session[1], nil)
 		defer s.end(nil)
 		for i := range 256 {
 			go w.record("POST", strings.Replace(legacyCall("wait"), `"id":3`, `"id":"`+strings.Repeat("x", i+1)+`"`, 1), session)

@@ -11,6 +11,7 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 const headerLastEvent = "Last-Event-Id"
@@ -100,7 +101,7 @@ func (h *Handler) carry(w http.ResponseWriter, r *http.Request, l *line, first f
 	switch {
 	case errors.Is(err, errStreams):
 		l.leave(nil)
-		plain(w, http.StatusConflict, err.Error())
+		web.Plain(w, http.StatusConflict, err.Error())
 	case errors.As(err, &refused):
 		l.leave(nil)
 		h.refuseResume(w, refused.error)

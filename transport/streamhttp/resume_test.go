@@ -183,7 +183,7 @@ func TestResumeCall(t *testing.T) {
 // overAndDone checks that nothing of a call is left but its events.
 func (w *world) overAndDone(t *testing.T, session [2]string, last string) {
 	t.Helper()
-	s := w.handler.sessions.find(session[1], nil)
+	s := w.handler.sessions.Find(session[1], nil)
 	eventually(t, "the places are given back", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -229,7 +229,7 @@ func TestResumeGet(t *testing.T) {
 				w.engine.Announce(change, "")
 			}
 			eventually(t, "both are stored", func() bool { // they may be stored in either order
-				got, err := w.handler.replay(t.Context(), w.handler.sessions.find(session[1], nil), first.last)
+				got, err := w.handler.replay(t.Context(), w.handler.sessions.Find(session[1], nil), first.last)
 				return err == nil && strings.Count(string(got), "list_changed") == 2
 			})
 			second := w.connect(t, "GET", "", session, after(first.last))
@@ -248,7 +248,7 @@ func TestResumeGet(t *testing.T) {
 			}
 			w.engine.Announce(engine.PromptsChanged, "")
 			third.expect("prompts/list_changed")
-			s := w.handler.sessions.find(session[1], nil)
+			s := w.handler.sessions.Find(session[1], nil)
 			eventually(t, "one place is taken", func() bool {
 				s.mu.Lock()
 				defer s.mu.Unlock()

@@ -22,7 +22,7 @@ type session struct {
 	codec  era.Codec
 	peer   transport.Peer
 	shared *sharedSession // nil where the session is this handler's alone
-	used   atomic.Int64   // time of the last use, as of h.sessions.now
+	used   atomic.Int64   // time of the last use, as of h.epoch
 
 	over   atomic.Bool // set with ended, for who stores events
 	places int32       // taken by GET streams that are open or being opened, those of calls included; guarded by mu
@@ -171,7 +171,7 @@ func (s *session) dropLog() {
 }
 
 // touch notes a use.
-func (s *session) touch() { s.used.Store(int64(time.Since(s.h.sessions.epoch))) }
+func (s *session) touch() { s.used.Store(int64(time.Since(s.h.epoch))) }
 
 // watchIdle starts the idle limit; s.mu is held.
 func (s *session) watchIdle() {
@@ -187,7 +187,7 @@ func (s *session) watchIdle() {
 // expire ends the session when it has not been used for the idle limit. A call that runs, a question that waits and an
 // open stream are uses; a stream whose client is dead ends by the writes that fail.
 func (s *session) expire() {
-	rest := s.h.opts.IdleTimeout - (time.Since(s.h.sessions.epoch) - time.Duration(s.used.Load()))
+	rest := s.h.opts.IdleTimeout - (time.Since(s.h.epoch) - time.Duration(s.used.Load()))
 	busy := s.busy()
 	s.mu.Lock()
 	switch {
@@ -236,7 +236,7 @@ func (s *session) finish(why error, everywhere bool) {
 		s.timer.Stop()
 	}
 	s.mu.Unlock()
-	s.h.sessions.remove(s)
+	s.h.sessions.Remove(s.id(), s)
 	for _, l := range lines {
 		l.shut()
 	}
@@ -287,7 +287,7 @@ func (s *session) yieldCall(name, who string, anew bool) bool {
 	mine := anew || before == who
 	if mine {
 		l.far = who
-		l.away.Store(int64(time.Since(s.h.sessions.epoch) + 2*probes))
+		l.away.Store(int64(time.Since(s.h.epoch) + 2*probes))
 	}
 	l.mu.Unlock()
 	if anew && before != who { // a question alone, of one that has not heard, changes nothing for who came after it

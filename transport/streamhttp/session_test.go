@@ -34,7 +34,7 @@ func TestSessionLife(t *testing.T) {
 			t.Errorf("%s of a session that has ended: %d", method, a.status)
 		}
 	}
-	if w.handler.Sessions() != 0 || len(w.engine.Peers()) != 0 || w.handler.sessions.opened != 0 {
+	if w.handler.Sessions() != 0 || len(w.engine.Peers()) != 0 || w.handler.sessions.Places() != 0 {
 		t.Error("the session is still there")
 	}
 }
@@ -57,7 +57,7 @@ func TestNothingStays(t *testing.T) {
 		w.ask(t, "POST", strings.Replace(initialize, `"2025-11-25"`, "7", 1))
 		w.ask(t, "DELETE", "", w.open(t))
 	}
-	if w.handler.Sessions() != 0 || len(w.engine.Peers()) != 0 || w.handler.sessions.opened != 0 {
+	if w.handler.Sessions() != 0 || len(w.engine.Peers()) != 0 || w.handler.sessions.Places() != 0 {
 		t.Errorf("%d sessions, %d peers", w.handler.Sessions(), len(w.engine.Peers()))
 	}
 	eventually(t, "no goroutine more than before", func() bool {

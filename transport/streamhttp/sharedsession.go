@@ -25,7 +25,7 @@ type sharedSession struct {
 	id      jsonrpc.ID    // of the initialize; until then
 
 	holds   atomic.Bool  // this handler may be the owner by the record
-	touched atomic.Int64 // when the use was last noted in the store, as of h.sessions.epoch
+	touched atomic.Int64 // when the use was last noted in the store, as of h.epoch
 
 	mu        sync.Mutex // guards the rest
 	version   uint64     // of the record that the peer has been given
@@ -159,7 +159,7 @@ func (h *sharedSession) Send(ctx context.Context, frame []byte) error {
 
 // use notes a use of the session in the store, which takes one for a tenth of the idle limit.
 func (h *sharedSession) use(ctx context.Context) error {
-	now := int64(time.Since(h.r.h.sessions.epoch))
+	now := int64(time.Since(h.r.h.epoch))
 	last := h.touched.Load()
 	if now-last < int64(h.r.tick()) && last != 0 || !h.touched.CompareAndSwap(last, max(now, 1)) {
 		return nil
@@ -185,7 +185,7 @@ func (r *replicas) idle() time.Duration {
 // here too, and when it is used elsewhere alone this handler lets it go.
 func (h *sharedSession) watch() {
 	s := h.s
-	now := time.Since(h.r.h.sessions.epoch)
+	now := time.Since(h.r.h.epoch)
 	used := time.Duration(s.used.Load())
 	ctx, cancel := bounded(h.r.ctx)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // errUnknown says that there is no such session for who asks.
@@ -21,16 +22,16 @@ func (r *replicas) find(ctx context.Context, id string, who *mcp.Principal) (*se
 	rec, err := r.store.Get(ctx, id)
 	switch {
 	case errors.Is(err, state.ErrNotFound), errors.Is(err, state.ErrInvalid):
-		if s := r.h.sessions.get(id); s != nil {
+		if s := r.h.sessions.Get(id); s != nil {
 			r.ended(s)
 		}
 		return nil, errUnknown
 	case err != nil:
 		return nil, err
-	case rec.Principal != key(who):
+	case rec.Principal != web.Owner(who):
 		return nil, errUnknown
 	}
-	s := r.h.sessions.get(id)
+	s := r.h.sessions.Get(id)
 	if s == nil {
 		if s, err = r.takeUp(ctx, rec, who); err != nil {
 			return nil, err
@@ -58,22 +59,22 @@ func (r *replicas) takeUp(ctx context.Context, rec state.Session, who *mcp.Princ
 		return nil, err
 	}
 	defer done()
-	if s := r.h.sessions.get(rec.ID); s != nil {
+	if s := r.h.sessions.Get(rec.ID); s != nil {
 		return s, nil // somebody else was first
 	}
-	if err := r.h.sessions.reserve(r.h.opts.MaxSessions); err != nil {
+	if err := r.h.sessions.Reserve(); err != nil {
 		return nil, err
 	}
 	from := stateOf(&rec)
 	s, err := r.h.newSession(codec, who, rec.ID, &from)
 	if err != nil {
-		r.h.sessions.giveBack()
+		r.h.sessions.GiveBack()
 		return nil, err
 	}
 	s.shared.version, s.shared.stream = rec.Version, rec.Stream
 	s.shared.holds.Store(rec.Owner == r.name)
-	if !r.h.sessions.publish(s) {
-		r.h.sessions.giveBack()
+	if !s.publish() {
+		r.h.sessions.GiveBack()
 		s.peer.Close(transport.ErrClosed)
 		return nil, transport.ErrClosed
 	}

@@ -125,7 +125,7 @@ func (r *replicas) hearOn(sub state.Subscription, places chan struct{}) error {
 		kind, rest, _ := bytes.Cut(m.Data, newline)
 		from, rest, _ := bytes.Cut(rest, newline)
 		id, rest, whole := bytes.Cut(rest, newline)
-		s := r.h.sessions.get(string(id))
+		s := r.h.sessions.Get(string(id))
 		if !whole || s == nil || string(from) == r.name {
 			continue
 		}
@@ -212,7 +212,7 @@ func (r *replicas) answer(_ context.Context, question []byte) ([]byte, bool) {
 	if !whole {
 		return nil, false
 	}
-	s := r.h.sessions.get(string(id))
+	s := r.h.sessions.Get(string(id))
 	good := false
 	switch {
 	case s == nil:
