@@ -79,7 +79,7 @@ type Subscription struct {
 // An event that waits to be taken stands for all of its kind, and for a resource, that come meanwhile.
 func (c *Client) Subscribe(ctx context.Context, filter Filter, opts ...SubscribeOptions) (*Subscription, error) {
 	if len(filter.Extra) > 0 {
-		return nil, errors.New("subscribe: members of extensions cannot be shared between subscriptions; use Client.Start with subscriptions/listen")
+		return nil, errors.New("subscribe: members of extensions cannot be shared between subscriptions; use Client.FollowTasks, or Client.Start with subscriptions/listen")
 	}
 	if err := c.usable(); err != nil {
 		return nil, fmt.Errorf("subscribe: %w", err)

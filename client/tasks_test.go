@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/mcptest"
 )
@@ -94,5 +95,31 @@ func TestTasksWhereTheyDoNotBelong(t *testing.T) {
 	}
 	if _, err := c.AwaitTask(t.Context(), "t1"); !errors.Is(err, mcp.CodeInputHandlerMissing) {
 		t.Errorf("a question that nobody here answers: %v", err)
+	}
+}
+
+// TestNewsOfTasksThatAreNone reads what a server must not send where news of tasks are expected.
+func TestNewsOfTasksThatAreNone(t *testing.T) {
+	const ack = "notifications/subscriptions/acknowledged"
+	for name, c := range map[string]struct {
+		method, params string
+		want           error
+	}{
+		"a change before the acknowledgement": {"notifications/tasks", `{"taskId":"t1","status":"working"}`, nil},
+		"tasks that are no list":              {ack, `{"notifications":{"taskIds":"t1"}}`, mcp.CodeInvalidParams},
+		"no tasks":                            {ack, `{"notifications":{}}`, mcp.CodeInvalidParams},
+		"no filter":                           {ack, `{"notifications":[]}`, mcp.CodeInvalidResult},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, p := scripted(t, client.Options{})
+			go func() { // ends with its notice
+				listen := p.Expect(`{"method":"subscriptions/listen","params":{"notifications":{"taskIds":["t1"]}}}`)
+				params := jsonrpc.With(nil, []byte(c.params), "_meta", fmt.Appendf(nil, `{"io.modelcontextprotocol/subscriptionId":%s}`, listen.ID.Raw()))
+				p.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, c.method, params))
+			}()
+			if _, err := client.FollowTasks(t.Context(), "t1"); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
 	}
 }
