@@ -33,7 +33,7 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 	case mcp.MethodGetTask, mcp.MethodCancelTask:
 		result = readTask(result)
 	case mcp.MethodListTasks:
-		result = eachTask(nil, result, appendNeutral)
+		result = eachOf("tasks", nil, result, appendNeutral)
 	case mcp.MethodElicit:
 		if content, ok := jsonrpc.Member(result, "content"); ok && string(content) == "null" {
 			result = jsonrpc.Without(result, "content")

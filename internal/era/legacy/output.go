@@ -74,21 +74,26 @@ func appendToolResult(dst []byte, result json.RawMessage, wrapped bool) []byte {
 
 // appendTools appends the result of tools/list, with the output schemas wrapped whose root is no object.
 func appendTools(dst []byte, result json.RawMessage) []byte {
+	return eachOf("tools", dst, result, appendTool)
+}
+
+// eachOf appends the result of a list, with each entry edited.
+func eachOf(list string, dst []byte, result json.RawMessage, edit func(dst, entry []byte) []byte) []byte {
 	o := era.OpenObject(dst)
 	for m := range jsonrpc.Fields(result) {
-		if !m.Is("tools") || !jsonrpc.IsArray(m.Value) {
+		if !m.Is(list) || !jsonrpc.IsArray(m.Value) {
 			o.Keep(m)
 			continue
 		}
-		list := append(o.Key("tools"), '[')
-		start := len(list)
-		for tool := range jsonrpc.Elements(m.Value) {
-			if len(list) > start {
-				list = append(list, ',')
+		entries := append(o.Key(list), '[')
+		start := len(entries)
+		for entry := range jsonrpc.Elements(m.Value) {
+			if len(entries) > start {
+				entries = append(entries, ',')
 			}
-			list = appendTool(list, tool)
+			entries = edit(entries, entry)
 		}
-		o.Resume(append(list, ']'))
+		o.Resume(append(entries, ']'))
 	}
 	return o.Close()
 }

@@ -88,27 +88,7 @@ func appendNewTask(dst, result []byte) []byte {
 
 // appendTaskList appends a page of tasks.
 func appendTaskList(dst, result []byte) []byte {
-	return eachTask(dst, result, func(dst, task []byte) []byte { return appendTask(dst, task) })
-}
-
-func eachTask(dst, result []byte, edit func(dst, task []byte) []byte) []byte {
-	o := era.OpenObject(dst)
-	for m := range jsonrpc.Fields(result) {
-		if !m.Is("tasks") || !jsonrpc.IsArray(m.Value) {
-			o.Keep(m)
-			continue
-		}
-		list := append(o.Key("tasks"), '[')
-		start := len(list)
-		for task := range jsonrpc.Elements(m.Value) {
-			if len(list) > start {
-				list = append(list, ',')
-			}
-			list = edit(list, task)
-		}
-		o.Resume(append(list, ']'))
-	}
-	return o.Close()
+	return eachOf("tasks", dst, result, func(dst, task []byte) []byte { return appendTask(dst, task) })
 }
 
 // readTask gives a task that came the form of the extension.
