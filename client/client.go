@@ -163,10 +163,18 @@ func (c *Client) usable() error {
 	c.mu.Lock()
 	closed := c.closed
 	c.mu.Unlock()
-	if closed {
+	switch {
+	case closed:
 		return mcp.Errorf(mcp.CodeNotConnected, "the client was closed; dial again")
+	case c.life.Err() != nil:
+		return c.overdue()
 	}
 	return nil
+}
+
+// overdue is what calls fail with that come after the end of the connection: they have not been sent.
+func (c *Client) overdue() error {
+	return mcp.Errorf(mcp.CodeNotConnected, "nothing was sent, since the connection had ended before; dial again (it ended with: %w)", context.Cause(c.life))
 }
 
 // watchWire sees to it that a wire that ends by itself is replaced, or ends the client's life.

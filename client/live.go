@@ -98,7 +98,10 @@ func (c *Client) ready(ctx context.Context, limit time.Duration) (*live, error) 
 			return l, nil
 		}
 		if f = c.lost(l); f == nil {
-			return c.now(), nil // there is another, or this one tells why it has ended
+			if c.life.Err() != nil {
+				return nil, c.overdue()
+			}
+			return c.now(), nil // there is another
 		}
 	}
 	if limit > 0 {
