@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // Every row is one request to a server with one open stream, whose address stands for $.
@@ -56,7 +58,7 @@ func TestRefusals(t *testing.T) {
 			if strings.HasPrefix(c.line, "POST") {
 				length = fmt.Sprintf("Content-Length: %d\r\n", len(c.body))
 			}
-			resp := w.response(t, strings.ReplaceAll(c.line, "$", open.endpoint)+" HTTP/1.1\r\nHost: "+w.addr+"\r\nConnection: close\r\n"+c.headers+length+"\r\n"+c.body)
+			resp := webtest.Ask(t, w.addr, strings.ReplaceAll(c.line, "$", open.endpoint)+" HTTP/1.1\r\nHost: "+w.addr+"\r\nConnection: close\r\n"+c.headers+length+"\r\n"+c.body)
 			var text strings.Builder
 			if err := resp.Write(&text); err != nil {
 				t.Fatal(err)
@@ -110,7 +112,7 @@ func TestC055Hosts(t *testing.T) {
 		"evil.example": 403, "127.0.0.1.evil.example": 403,
 	} {
 		for _, line := range []string{"GET /sse", "POST /message?sessionId=x"} {
-			resp := w.response(t, line+" HTTP/1.1\r\nHost: "+host+"\r\nContent-Length: 0\r\n\r\n")
+			resp := webtest.Ask(t, w.addr, line+" HTTP/1.1\r\nHost: "+host+"\r\nContent-Length: 0\r\n\r\n")
 			expected := want
 			if want == 200 && strings.HasPrefix(line, "POST") {
 				expected = 404
@@ -125,7 +127,7 @@ func TestC055Hosts(t *testing.T) {
 // Pages of listed origins may open the stream and post; the same origin needs no list.
 func TestCORS(t *testing.T) {
 	w := newWorld(t, Options{AllowedOrigins: []string{"https://app.example"}})
-	preflight := w.response(t, "OPTIONS /message?sessionId=x HTTP/1.1\r\nHost: "+w.addr+"\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n\r\n")
+	preflight := webtest.Ask(t, w.addr, "OPTIONS /message?sessionId=x HTTP/1.1\r\nHost: "+w.addr+"\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n\r\n")
 	if preflight.StatusCode != 204 || preflight.Header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
 		preflight.Header.Get("Access-Control-Allow-Methods") != "POST" || preflight.Header.Get("Access-Control-Allow-Headers") != "content-type" {
 		t.Errorf("preflight: %d %v", preflight.StatusCode, preflight.Header)

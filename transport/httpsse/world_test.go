@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // desk answers the requests of the tests by the name of the tool.
@@ -89,6 +89,8 @@ func (s onStream) Exchange(ctx context.Context, out transport.Outbound) (bool, e
 func (s onStream) Shared() bool { return true }
 func (s onStream) Close() error { return nil }
 
+var eventually = webtest.Eventually
+
 // world is a server with an engine behind it.
 type world struct {
 	desk    *desk
@@ -113,11 +115,7 @@ func newWorld(t testing.TB, opts Options) *world {
 	t.Cleanup(func() {
 		h.Close()
 		srv.Close()
-		eventually(t, "no goroutine of the handler is left", func() bool {
-			buf := make([]byte, 1<<20)
-			stacks := string(buf[:runtime.Stack(buf, true)])
-			return !strings.Contains(stacks, "httpsse.(*Handler)") && !strings.Contains(stacks, "streamhttp.(*stream")
-		})
+		webtest.NoneLeft(t, "httpsse.(*Handler)", "streamhttp.(*stream")
 	})
 	return &world{desk: d, handler: h, addr: srv.Listener.Addr().String()}
 }
@@ -135,14 +133,7 @@ type client struct {
 // dial opens a stream without reading any of it.
 func (w *world) dial(t testing.TB, headers string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	conn := webtest.Dial(t, w.addr)
 	if _, err := io.WriteString(conn, "GET /sse HTTP/1.1\r\nHost: "+w.addr+"\r\n"+headers+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -223,31 +214,12 @@ func (c *client) send(t testing.TB, body string) {
 // raw writes a request to a connection of its own and returns status and body of the response.
 func (w *world) raw(t testing.TB, request string) (int, string) {
 	t.Helper()
-	resp := w.response(t, request)
+	resp := webtest.Ask(t, w.addr, request)
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, string(body)
-}
-
-func (w *world) response(t testing.TB, request string) *http.Response {
-	t.Helper()
-	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	go io.WriteString(conn, request) // the server may answer before it has read all
-	method, _, _ := strings.Cut(request, " ")
-	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp
 }
 
 // onBothWays runs a test on connections taken over from net/http and on those that are not.
@@ -262,15 +234,4 @@ func call(id int, tool string) string {
 
 func answer(id int, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}]}}`, id, text)
-}
-
-// eventually waits for a condition that bytes on the way bring about.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Errorf("not within 5 s: %s", what)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // carriers are the two ways in which a stream can stay open.
@@ -123,11 +124,11 @@ func (w *world) listen(ctx context.Context, t *testing.T) *events {
 func TestParkedHead(t *testing.T) {
 	w := newWorld(t, Options{AllowedOrigins: []string{"https://app.example"}})
 	session := w.open(t)
-	resp := w.raw(t, "GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nOrigin: https://app.example\r\nMcp-Session-Id: "+session[1]+"\r\n\r\n")
+	resp := webtest.Ask(t, w.addr, "GET / HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nOrigin: https://app.example\r\nMcp-Session-Id: "+session[1]+"\r\n\r\n")
 	if resp.StatusCode != 200 || !resp.Close || resp.Header.Get("Date") == "" || resp.Header.Get("Access-Control-Allow-Origin") == "" || len(resp.TransferEncoding) != 0 {
 		t.Errorf("got %d %q %q", resp.StatusCode, resp.Header, resp.TransferEncoding)
 	}
-	resp = w.raw(t, "GET / HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+session[1]+"\r\n\r\n")
+	resp = webtest.Ask(t, w.addr, "GET / HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+session[1]+"\r\n\r\n")
 	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != typeEvents {
 		t.Errorf("HTTP/1.0: got %d %q", resp.StatusCode, resp.Header)
 	}

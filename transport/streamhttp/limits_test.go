@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // TestBodyLimits sends bodies that are too large or too slow, on raw connections: net/http's client would hide half of it.
@@ -42,7 +44,7 @@ func TestBodyLimits(t *testing.T) {
 			if c.status == 408 {
 				server = impatient
 			}
-			if resp := server.raw(t, c.bytes); resp.StatusCode != c.status {
+			if resp := webtest.Ask(t, server.addr, c.bytes); resp.StatusCode != c.status {
 				t.Errorf("got %d, want %d", resp.StatusCode, c.status)
 			}
 		})
@@ -74,7 +76,7 @@ func TestRefusedBodies(t *testing.T) {
 		"late, however": {"POST /mcp HTTP/1.1\r\n" + host + json, 408},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp := w.raw(t, c.head+"Content-Length: 5000\r\n\r\nx")
+			resp := webtest.Ask(t, w.addr, c.head+"Content-Length: 5000\r\n\r\nx")
 			if resp.StatusCode != c.status {
 				t.Errorf("got %d, want %d", resp.StatusCode, c.status)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/engine"
 	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // wireStream is an event stream on a connection of its own, read byte by byte.
@@ -41,14 +42,7 @@ func (w *world) connect(t *testing.T, method, body string, headers ...[2]string)
 // dial sends a request on a new connection.
 func (w *world) dial(t *testing.T, method, body string, headers ...[2]string) *wireStream {
 	t.Helper()
-	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	conn := webtest.Dial(t, w.addr)
 	req, err := http.NewRequest(method, w.url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

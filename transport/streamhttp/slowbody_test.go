@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // opaque hides all of a writer but what every writer has, as middleware without Unwrap does.
@@ -65,12 +67,7 @@ func TestSlowBodies(t *testing.T) {
 			}
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
-				conn, err := net.Dial("tcp", srv.Listener.Addr().String())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.Close()
-				conn.SetDeadline(time.Now().Add(10 * time.Second))
+				conn := webtest.Dial(t, srv.Listener.Addr().String())
 				answers := bufio.NewReader(conn)
 				for round := range 2 {
 					go sendSlowly(conn, headers, len(body), c.pieces, pause)

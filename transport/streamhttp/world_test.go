@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +19,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // desk answers the requests of the tests by the name of the tool.
@@ -119,6 +118,8 @@ func (s onStream) Exchange(ctx context.Context, out transport.Outbound) (bool, e
 }
 func (s onStream) Shared() bool { return true }
 func (s onStream) Close() error { return nil }
+
+var eventually = webtest.Eventually
 
 // world is a server with an engine behind it.
 type world struct {
@@ -265,46 +266,11 @@ func (e *events) next() string {
 	return ""
 }
 
-// raw writes bytes to a connection of its own and reads the response.
-func (w *world) raw(t testing.TB, bytes string) *http.Response {
-	t.Helper()
-	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	go io.WriteString(conn, bytes)
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp
-}
-
-// eventually waits for a condition that another process's bytes bring about.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("not within 5 s: %s", what)
-}
-
 // checkLeaks fails the test when it ends with more goroutines of this package than it began with.
 func checkLeaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		eventually(t, "no goroutine of this package is left", func() bool {
-			buf := make([]byte, 1<<20)
-			stacks := string(buf[:runtime.Stack(buf, true)])
-			return !strings.Contains(stacks, "streamhttp.(*Handler)") && !strings.Contains(stacks, "streamhttp.(*stream") &&
-				!strings.Contains(stacks, "streamhttp.(*Client)")
-		})
+		webtest.NoneLeft(t, "streamhttp.(*Handler)", "streamhttp.(*stream", "streamhttp.(*Client)")
 	})
 }
