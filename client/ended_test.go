@@ -6,7 +6,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
-	"github.com/rialto-mcp/rialto/server"
+	rialto "github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -14,7 +14,7 @@ import (
 // made elsewhere whatever it does, and why the connection has ended. Calls that were under way cannot say that.
 func TestCallAfterTheEnd(t *testing.T) {
 	near, far := transport.Pair(0)
-	s := server.New(mcp.Implementation{Name: "s", Version: "1"}, server.Options{})
+	s := rialto.New(mcp.Implementation{Name: "s", Version: "1"}, rialto.Options{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(t.Context(), far) }()
 	c, err := client.Connect(t.Context(), near, client.Options{})

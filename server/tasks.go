@@ -80,6 +80,10 @@ func (r *Request) EndsTasksOnce() bool { return r.in.Codec.Traits().FinalTasks }
 // OverHTTP tells whether the request came over HTTP, where one server has many senders.
 func (r *Request) OverHTTP() bool { return r.in.X.OverHTTP() }
 
+// AsksInPlace tells whether questions go to the client while a request is served, so that SendInput can put them. Where it does
+// not, questions are the answer to a request; see [RawResult].
+func (r *Request) AsksInPlace() bool { return r.waits() }
+
 // SendInput puts questions to the client on the stream of this request and waits for the answers, as they come: nobody has
 // held them against the questions. It is for relays, where the client's revision has requests for that. An error that holds
 // an *mcp.Error with Remote set is the client's refusal; others say that there is no way to it now.

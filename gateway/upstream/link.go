@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -18,6 +19,9 @@ type link struct {
 
 	mu    sync.Mutex
 	calls map[*Call]struct{} // of clients, under way
+
+	single atomic.Bool   // clients' calls go one at a time
+	turn   chan struct{} // of one place: the call whose turn it is
 }
 
 var (
@@ -26,10 +30,11 @@ var (
 )
 
 // Open makes a Conn of a connection that dial opens with the options it is given: opts with a hook for log messages that
-// name no call.
+// name no call, and one for what the server asks.
 func Open(opts client.Options, dial func(client.Options) (*client.Client, error)) (Conn, error) {
-	l := &link{calls: make(map[*Call]struct{})}
-	opts.OnNotification = l.notification
+	l := newLink()
+	opts.Capabilities = MayAsk
+	opts.OnNotification, opts.OnRequest = l.notification, l.request
 	c, err := dial(opts)
 	if err != nil {
 		return nil, err
@@ -39,8 +44,14 @@ func Open(opts client.Options, dial func(client.Options) (*client.Client, error)
 }
 
 // FromClient makes a Conn of a connection of package client. Log messages that name no call are then lost, since the
-// client's hooks are the caller's own.
-func FromClient(c *client.Client) Conn { return &link{c: c, calls: make(map[*Call]struct{})} }
+// client's hooks are the caller's own, and no call can be asked anything.
+func FromClient(c *client.Client) Conn {
+	l := newLink()
+	l.c = c
+	return l
+}
+
+func newLink() *link { return &link{calls: make(map[*Call]struct{}), turn: make(chan struct{}, 1)} }
 
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
@@ -72,14 +83,18 @@ var noCapabilities = json.RawMessage("{}")
 func (l *link) Call(ctx context.Context, call Call) (*Answer, error) {
 	o := client.RawOptions{
 		LogLevel: call.LogLevel, InputResponses: call.InputResponses, RequestState: call.RequestState,
-		ResetOnProgress: call.OnProgress != nil,
+		ResetOnProgress: call.OnProgress != nil, Tag: &call,
 	}
 	if call.Caller != nil {
 		o.ClientInfo, o.ClientCapabilities = call.Caller.Info, call.Caller.Capabilities
 		if o.ClientCapabilities == nil {
 			o.ClientCapabilities = noCapabilities
 		}
-		defer l.enter(&call)()
+		leave, err := l.enter(ctx, &call)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
 	}
 	var result *client.RawResult
 	var err error
@@ -142,33 +157,3 @@ func withToken(params json.RawMessage, wanted bool) json.RawMessage {
 	return jsonrpc.With(nil, params, "_meta", jsonrpc.Without(meta, mcp.MetaProgressToken))
 }
 
-// enter counts a call among those under way.
-func (l *link) enter(call *Call) (leave func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls[call] = struct{}{}
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.calls, call)
-	}
-}
-
-// notification takes what names no call. A log message on a pipe belongs to the only call under way; when there are
-// several, nobody can tell whose it is, and it must not reach the wrong client.
-func (l *link) notification(_ context.Context, method string, params json.RawMessage) {
-	if method != mcp.NotifyMessage {
-		return
-	}
-	l.mu.Lock()
-	var only *Call
-	if len(l.calls) == 1 {
-		for call := range l.calls {
-			only = call
-		}
-	}
-	l.mu.Unlock()
-	if only != nil && only.OnLog != nil {
-		only.OnLog(params)
-	}
-}

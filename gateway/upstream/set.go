@@ -2,9 +2,11 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/manager"
@@ -151,7 +153,14 @@ func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error)
 		return nil, fmt.Errorf("%w: %q", manager.ErrUnknownServer, name)
 	}
 	var answer *Answer
-	a := manager.Attempt{What: call.Method, Safe: func() bool { return u.harmless(call) }}
+	var asked atomic.Bool // a client is not asked twice for one call
+	if ask := call.OnRequest; ask != nil {
+		call.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			asked.Store(true)
+			return ask(ctx, method, params)
+		}
+	}
+	a := manager.Attempt{What: call.Method, Safe: func() bool { return !asked.Load() && u.harmless(call) }}
 	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
 		answer, err = conn.Call(ctx, call)
 		return err
