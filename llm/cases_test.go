@@ -156,7 +156,7 @@ func TestC076HundredsOfToolsBehindASearch(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`{"name":"` + name + `","arguments":{"payment_id":7}}`: "do not fit",
-		`{"name":"call_tool"}`:                                 "must be the name of a tool that was found",
+		`{"name":"call_tool"}`:                                 "must be that of a tool that was found",
 		`{"name":"s__nothing"}`:                                "There is no tool",
 	} {
 		if r := set.Invoke(t.Context(), llm.Call{Name: llm.CallTool, Args: json.RawMessage(args)}); !r.IsError || !strings.Contains(r.Text(), want) {

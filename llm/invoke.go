@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rialto-mcp/rialto/client"
-	"github.com/rialto-mcp/rialto/internal/schema"
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -59,23 +58,34 @@ func (s *Set) InvokeAll(ctx context.Context, calls []Call) []Result {
 	return results
 }
 
-// Invoke runs a call. It always has a result.
+// Invoke runs a call. It always has a result, even where the source panics.
 //
-// A call whose connection was lost is repeated once where that is safe: when it has certainly not been begun, or when the
-// tool says that it only reads or may be repeated.
-func (s *Set) Invoke(ctx context.Context, call Call) Result {
-	b, ok := s.byName[call.Name]
+// A call whose connection was lost is repeated once where that is safe: when the server has certainly not taken it (it no
+// longer knew the session, say), or when the tool says that it only reads or may be repeated.
+func (s *Set) Invoke(ctx context.Context, call Call) (r Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = s.failed(call, "The call broke off. Whether the tool has done its work is not known.", fmt.Errorf("the call of tool %.80q panicked: %v\n%s", call.Name, v, debug.Stack()))
+		}
+	}()
+	b, ok := s.lookup(call.Name)
 	if !ok {
 		return s.failed(call, fmt.Sprintf("There is no tool %.80q. Use one of the tools that were offered.", call.Name), nil)
 	}
 	args, wrong := b.arguments(call.Args)
-	if wrong != "" {
+	switch {
+	case wrong != "":
 		return s.failed(call, wrong, nil)
+	case b.own != nil:
+		return b.own(ctx, call, args)
 	}
 	if s.opts.Approve != nil {
 		if err := s.opts.Approve(ctx, b.Tool, args); err != nil {
 			return s.failed(call, fmt.Sprintf("The call was not allowed: %v", err), err)
 		}
+	}
+	if ctx.Err() != nil {
+		return s.failed(call, "The call was cancelled. The tool has not been run.", context.Cause(ctx))
 	}
 	full, err := s.run(ctx, b, args)
 	var broken *client.OutputError
@@ -86,23 +96,24 @@ func (s *Set) Invoke(ctx context.Context, call Call) Result {
 	} else if err != nil {
 		return s.failed(call, s.explain(ctx, err), err)
 	}
-	return Result{
-		ID: call.ID, Name: call.Name, IsError: full.IsError, Structured: full.StructuredContent, Full: full, Err: err,
-		Parts: s.opts.parts(full.Content, full.StructuredContent), ReturnDirect: b.ReturnDirect && !full.IsError,
+	r = s.result(call, full)
+	r.Err, r.ReturnDirect = err, b.ReturnDirect && !full.IsError
+	return r
+}
+
+// result shows a model what a tool has answered.
+func (s *Set) result(call Call, full *mcp.CallToolResult) Result {
+	structured := full.StructuredContent
+	if structured != nil && !jsontext.Value(structured).IsValid() {
+		structured = nil // of a source of a user's own; it could not be sent on
 	}
+	return Result{ID: call.ID, Name: call.Name, IsError: full.IsError, Structured: structured, Full: full, Parts: s.opts.parts(full.Content, structured)}
 }
 
 // run calls the tool, and once more where that is safe.
 func (s *Set) run(ctx context.Context, b *bound, args json.RawMessage) (*mcp.CallToolResult, error) {
-	if b.own != nil {
-		return b.own(ctx, args), nil
-	}
 	result, err := s.source.CallTool(ctx, b.Server, b.Original, args)
-	lost := errors.Is(err, mcp.CodeConnectionClosed) || errors.Is(err, ErrNotRun)
-	var declined *manager.UnknownOutcomeError // the manager knows whether its server is to be believed
-	lost = lost && !errors.As(err, &declined)
-	safe := errors.Is(err, ErrNotRun) || b.Annotations.ReadOnly() || b.Annotations.Idempotent()
-	if err != nil && lost && safe && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && b.repeatable(err) {
 		result, err = s.source.CallTool(ctx, b.Server, b.Original, args)
 	}
 	if err == nil && result == nil {
@@ -111,19 +122,26 @@ func (s *Set) run(ctx context.Context, b *bound, args json.RawMessage) (*mcp.Cal
 	return result, err
 }
 
+// repeatable tells whether a call that was lost may be made again.
+func (b *bound) repeatable(err error) bool {
+	var declined *manager.UnknownOutcomeError // the manager knows whether its server is to be believed
+	lost := errors.Is(err, mcp.CodeConnectionClosed) || errors.Is(err, mcp.CodeNotConnected) || errors.Is(err, ErrNotRun)
+	return lost && !errors.As(err, &declined) && (manager.NotTaken(err) || b.Annotations.ReadOnly() || b.Annotations.Idempotent())
+}
+
 // explain says in few words why a tool has not answered. What a server says goes to the model, what this side knows of
 // addresses and processes does not.
 func (s *Set) explain(ctx context.Context, err error) string {
 	var fault *mcp.Error
 	switch {
+	case errors.As(err, &fault) && fault.Remote:
+		return "The tool could not be called: " + cut(strings.ToValidUTF8(fault.Message, "\uFFFD"), 1000)
+	case manager.NotTaken(err):
+		return "The tool cannot be reached now. It has not been run."
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mcp.CodeRequestTimeout):
 		return "The tool did not answer in time. Whether it has done its work is not known."
 	case ctx.Err() != nil:
 		return "The call was cancelled. Whether the tool has done its work is not known."
-	case errors.As(err, &fault) && fault.Remote:
-		return "The tool could not be called: " + cut(strings.ToValidUTF8(fault.Message, "\uFFFD"), 1000)
-	case errors.Is(err, ErrNotRun):
-		return "The tool cannot be reached now. It has not been run."
 	case errors.Is(err, mcp.CodeConnectionClosed):
 		return "The connection to the tool was lost. Whether it has done its work is not known."
 	}
@@ -132,73 +150,4 @@ func (s *Set) explain(ctx context.Context, err error) string {
 
 func (s *Set) failed(call Call, text string, err error) Result {
 	return Result{ID: call.ID, Name: call.Name, IsError: true, Parts: []Part{{Kind: TextPart, Text: text}}, Err: err}
-}
-
-// arguments brings what a model has written into what the server takes, and checks it against the server's schema. What
-// is wrong is said to the model.
-func (b *bound) arguments(raw json.RawMessage) (args json.RawMessage, wrong string) {
-	args, wrong = b.restore(raw)
-	if wrong != "" {
-		return nil, wrong
-	}
-	check, err := b.compile()
-	if err != nil {
-		return args, "" // the schema is none that can be checked here; the server will
-	}
-	err = check.Validate(args)
-	var verdict *schema.ValidationError
-	switch {
-	case errors.As(err, &verdict):
-		return nil, "The arguments do not fit the tool: " + cut(verdict.Error(), 2000)
-	case err != nil:
-		return nil, fmt.Sprintf("The arguments cannot be checked: %v", err)
-	}
-	return args, ""
-}
-
-// restore reads arguments and gives them the server's own names.
-func (b *bound) restore(raw json.RawMessage) (args json.RawMessage, wrong string) {
-	text := strings.TrimSpace(string(raw))
-	if text == "" || text == "null" {
-		text = "{}"
-	}
-	if value := jsontext.Value(text); !value.IsValid() {
-		return nil, "The arguments are no valid JSON: " + why(text) + ". Write one JSON object."
-	}
-	if !jsonrpc.IsObject([]byte(text)) {
-		return nil, "The arguments must be one JSON object."
-	}
-	args, err := b.form.Restore(json.RawMessage(text))
-	if err != nil {
-		return nil, fmt.Sprintf("The arguments cannot be used: %v", err)
-	}
-	return args, ""
-}
-
-// Restore gives arguments of a model the names and values of the server's own schema, without running anything and without
-// checking them further.
-func (s *Set) Restore(call Call) (json.RawMessage, error) {
-	b, ok := s.byName[call.Name]
-	if !ok {
-		return nil, fmt.Errorf("there is no tool %.80q", call.Name)
-	}
-	args, wrong := b.restore(call.Args)
-	if wrong != "" {
-		return nil, fmt.Errorf("tool %q: %s", call.Name, wrong)
-	}
-	return args, nil
-}
-
-// why says what is wrong with JSON, without what stands in it.
-func why(text string) string {
-	dec := jsontext.NewDecoder(strings.NewReader(text))
-	for {
-		if _, err := dec.ReadToken(); err != nil {
-			var syntax *jsontext.SyntacticError
-			if errors.As(err, &syntax) && syntax.Err != nil {
-				return fmt.Sprintf("%s at byte %d", cut(syntax.Err.Error(), 100), syntax.ByteOffset)
-			}
-			return "it ends too early"
-		}
-	}
 }

@@ -281,6 +281,9 @@ func TestFailuresAreResults(t *testing.T) {
 		{"lost, reads only", &mcp.ToolAnnotations{ReadOnlyHint: &yes}, []error{lost, nil}, "ok", 2},
 		{"lost twice", &mcp.ToolAnnotations{IdempotentHint: &yes}, []error{lost, lost}, "The connection to the tool was lost. Whether it has done its work is not known.", 2},
 		{"not begun", nil, []error{fmt.Errorf("%w: %w", llm.ErrNotRun, lost), nil}, "ok", 2},
+		{"not connected", nil, []error{mcp.Errorf(mcp.CodeNotConnected, "the client was closed"), nil}, "ok", 2},
+		{"not connected twice", nil, []error{mcp.CodeNotConnected, mcp.CodeNotConnected}, "The tool cannot be reached now. It has not been run.", 2},
+		{"not begun in time", nil, []error{fmt.Errorf("%w: %w", llm.ErrNotRun, context.DeadlineExceeded), fmt.Errorf("%w: %w", llm.ErrNotRun, context.DeadlineExceeded)}, "The tool cannot be reached now. It has not been run.", 2},
 		{"refused", nil, []error{&mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown tool", Remote: true}}, "The tool could not be called: unknown tool", 1},
 		{"late", nil, []error{mcp.Errorf(mcp.CodeRequestTimeout, "60s")}, "The tool did not answer in time. Whether it has done its work is not known.", 1},
 		{"local", nil, []error{errors.New("open /secret: denied")}, "The tool could not be called.", 1},
@@ -344,20 +347,44 @@ func TestResultsAreBounded(t *testing.T) {
 		}}, nil
 	}}
 	r := bind(t, f, llm.Options{MaxTextBytes: 11, MaxMediaBytes: 99, HideUserContent: true}).Invoke(t.Context(), llm.Call{Name: "t"})
-	want := "ééééé[cut here: 30 B more]\n[cut here: 4 B more]\n[image/png, 100 B, too large, not shown]"
+	want := "ééééé[cut here: 34 B more]\n[image/png, 100 B, too large, not shown]"
 	if r.Text() != want || len(r.Full.Content) != 4 {
 		t.Errorf("got  %q\nwant %q", r.Text(), want)
 	}
 }
 
-func TestEstimateGrowsWithTheTool(t *testing.T) {
-	small := bind(t, &fake{tools: listed("t")}, llm.Options{})
-	if large := bind(t, oddSource{}, llm.Options{}); small.Tokens() < 15 || large.Tokens() < 20*len(odd) || small.Tokens() > 60 {
-		t.Errorf("%d and %d tokens", small.Tokens(), large.Tokens())
+// TestStrictHasABudget holds that no more tools are strict than an API takes in one request; the others are offered without.
+func TestStrictHasABudget(t *testing.T) {
+	with := func(n, optional int) *fake {
+		f := &fake{}
+		for i := range n {
+			var properties []string
+			for j := range optional {
+				properties = append(properties, fmt.Sprintf(`"p%d":{"type":"string"}`, j))
+			}
+			f.tools = append(f.tools, llm.Listed{Tool: mcp.Tool{Name: fmt.Sprintf("t%d", i), InputSchema: json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)}})
+		}
+		return f
 	}
-	for text, want := range map[string]int{"": 0, "hello": 1, "internationalisation": 4, "2026": 2, `{"a":1}`: 5, "日本語": 2} {
-		if got := llm.EstimateTokens(text); got != want {
-			t.Errorf("%q: %d tokens, want %d", text, got, want)
+	for _, tc := range []struct {
+		profile            llm.Profile
+		n, optional, wants int
+	}{
+		{anthropic.Messages(), 30, 0, 20},
+		{anthropic.Messages(), 30, 5, 4},
+		{anthropic.Messages(), 3, 25, 0},
+		{openai.Chat(), 30, 25, 30},
+		{gemini.GenerateContent(), 3, 0, 0},
+	} {
+		set := bind(t, with(tc.n, tc.optional), llm.Options{Profile: tc.profile, Strict: []string{"*"}})
+		strict := 0
+		for _, tool := range set.Tools() {
+			if tool.Strict {
+				strict++
+			}
+		}
+		if len(set.Tools()) != tc.n || strict != tc.wants {
+			t.Errorf("%s, %d optional: %d tools, %d of them strict, want %d", tc.profile.API, tc.optional, len(set.Tools()), strict, tc.wants)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -120,6 +122,9 @@ func (o *Options) block(block mcp.Content) []Part {
 	case *mcp.UnknownContent:
 		return words(fmt.Sprintf("[content of type %q, %s, not shown]", c.Type, size(len(c.Raw))))
 	}
+	if block == nil {
+		return nil // of a source of a user's own
+	}
 	return words(fmt.Sprintf("[content of type %q, not shown]", block.ContentType()))
 }
 
@@ -186,16 +191,25 @@ func isText(kind string) bool {
 func fileName(uri string) string {
 	name := uri[strings.LastIndexByte(uri, '/')+1:]
 	name, _, _ = strings.Cut(name, "?")
-	return name
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	return cut(name, 100)
 }
 
-// media makes a part of bytes. A type that is missing is read off the first bytes.
+// mimeType is what a type looks like that is worth believing.
+var mimeType = regexp.MustCompile(`^[a-z]{1,20}/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}$`)
+
+// media makes a part of bytes. A type that is missing, or is none, is read off the first bytes.
 func media(declared string, data []byte, name, uri string) Part {
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil {
 		kind, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(declared)), ";")
 	}
-	if kind == "" {
+	if kind = strings.TrimSpace(kind); !mimeType.MatchString(kind) {
 		kind, _, _ = strings.Cut(http.DetectContentType(data), ";")
 	}
 	switch kind {
@@ -216,30 +230,61 @@ func media(declared string, data []byte, name, uri string) Part {
 	return p
 }
 
-// bounded cuts what is too much. What was cut is said.
+// maxMedia bounds how many pictures, sounds and files of one result go to a model: APIs take a hundred or less.
+const maxMedia = 100
+
+// bounded cuts what is too much. What was cut is said, once for the text and once for what are too many parts.
 func (o *Options) bounded(parts []Part) []Part {
-	text, bytes := o.MaxTextBytes, o.MaxMediaBytes
-	for i := range parts {
-		p := &parts[i]
-		switch {
-		case p.Kind == TextPart && o.MaxTextBytes > 0:
-			if had := len(p.Text); had > text {
-				p.Text = cut(p.Text, text)
-				if text <= 0 {
-					p.Text = ""
-				}
-				p.Text += fmt.Sprintf("[cut here: %s more]", size(had-len(p.Text)))
-				text = 0
-			} else {
-				text -= had
-			}
-		case p.Kind != TextPart && o.MaxMediaBytes > 0:
-			if len(p.Data) > bytes {
-				*p = Part{Kind: TextPart, Text: p.Placeholder("too large, not shown")}
-			} else {
-				bytes -= len(p.Data)
-			}
-		}
+	if o.MaxTextBytes > 0 {
+		parts = cutText(parts, o.MaxTextBytes)
 	}
-	return parts
+	if o.MaxMediaBytes <= 0 {
+		return parts
+	}
+	out, left, seen := parts[:0], o.MaxMediaBytes, 0
+	for _, p := range parts {
+		if p.Kind == TextPart {
+			out = append(out, p)
+			continue
+		}
+		switch seen++; {
+		case seen > maxMedia:
+			continue
+		case len(p.Data) > left:
+			p = Part{Kind: TextPart, Text: p.Placeholder("too large, not shown")}
+		default:
+			left -= len(p.Data)
+		}
+		out = append(out, p)
+	}
+	if seen > maxMedia {
+		out = append(out, Part{Kind: TextPart, Text: fmt.Sprintf("[%d more pictures, sounds and files, not shown]", seen-maxMedia)})
+	}
+	return out
+}
+
+// cutText keeps so many bytes of text, and says where it has cut how much off.
+func cutText(parts []Part, most int) []Part {
+	out, at, lost := parts[:0], -1, 0
+	for _, p := range parts {
+		switch {
+		case p.Kind != TextPart:
+		case at >= 0:
+			lost += len(p.Text)
+			continue
+		case len(p.Text) > most:
+			had := len(p.Text)
+			if p.Text = cut(p.Text, most); most == 0 {
+				p.Text = ""
+			}
+			at, lost = len(out), had-len(p.Text)
+		default:
+			most -= len(p.Text)
+		}
+		out = append(out, p)
+	}
+	if at >= 0 {
+		out[at].Text += fmt.Sprintf("[cut here: %s more]", size(lost))
+	}
+	return out
 }

@@ -61,6 +61,16 @@ func (p Profile) Name(server, tool string) string {
 	if clean == base && !unclear && len(base) <= p.NameMax {
 		return base
 	}
+	return p.marked(server, tool)
+}
+
+// marked is a name with a digest in it, which no tool has that keeps its own.
+func (p Profile) marked(server, tool string) string {
+	base := tool
+	if server != "" {
+		base = server + separator + tool
+	}
+	clean := p.clean(base)
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	digest := hex.EncodeToString(sum[:4])
 	room := p.NameMax - len(digest) - 1
@@ -126,27 +136,4 @@ func cut(text string, most int) string {
 		most--
 	}
 	return text[:most]
-}
-
-// wild tells whether a name fits a pattern, in which '*' stands for any run of characters.
-func wild(pattern, name string) bool {
-	head, rest, found := strings.Cut(pattern, "*")
-	if !found {
-		return pattern == name
-	}
-	if !strings.HasPrefix(name, head) {
-		return false
-	}
-	name = name[len(head):]
-	for {
-		part, next, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, part)
-		}
-		at := strings.Index(name, part)
-		if at < 0 {
-			return false
-		}
-		name, rest = name[at+len(part):], next
-	}
 }

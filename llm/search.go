@@ -1,129 +1,18 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// index finds tools by words: BM25 over name, title, description and the names of parameters, where a word of the name
-// counts three times.
-type index struct {
-	tools   []Tool
-	counts  []map[string]float64
-	lengths []float64
-	mean    float64
-	in      map[string]int // how many tools have a word
-}
-
-// The constants of BM25 as they are commonly set.
-const (
-	saturation = 1.2
-	lengthPart = 0.75
-)
-
-func newIndex(tools []Tool) *index {
-	x := &index{tools: tools, in: map[string]int{}}
-	total := 0.0
-	for _, t := range tools {
-		counts := map[string]float64{}
-		length := 0.0
-		add := func(text string, weight float64) {
-			for _, term := range terms(text) {
-				counts[term] += weight
-				length += weight
-			}
-		}
-		add(t.Original, 3)
-		add(t.Server, 1)
-		if t.Title != t.Original {
-			add(t.Title, 2)
-		}
-		add(t.Description, 1)
-		properties, _ := jsonrpc.Member(t.Input, "properties")
-		for name := range jsonrpc.Members(properties) {
-			add(name, 1)
-		}
-		for term := range counts {
-			x.in[term]++
-		}
-		x.counts, x.lengths = append(x.counts, counts), append(x.lengths, length)
-		total += length
-	}
-	x.mean = max(total/float64(max(len(tools), 1)), 1)
-	return x
-}
-
-// terms splits a text into words: at everything that is no letter or digit, and between small and capital letters.
-func terms(text string) []string {
-	var out []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			out = append(out, stem(strings.ToLower(string(word))))
-			word = word[:0]
-		}
-	}
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end()
-			continue
-		case unicode.IsUpper(r) && len(word) > 0 && unicode.IsLower(word[len(word)-1]):
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return out
-}
-
-// stem takes the commonest endings of English off, so that "files" finds "file".
-func stem(word string) string {
-	for _, ending := range []struct{ old, fresh string }{{"ies", "y"}, {"sses", "ss"}, {"ing", ""}, {"s", ""}} {
-		if len(word) > len(ending.old)+2 && strings.HasSuffix(word, ending.old) && !strings.HasSuffix(word, "ss") {
-			return strings.TrimSuffix(word, ending.old) + ending.fresh
-		}
-	}
-	return word
-}
-
-func (x *index) search(query string, most int) []Tool {
-	wanted := terms(query)
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
-	scores := map[int]float64{}
-	for i, counts := range x.counts {
-		for _, term := range wanted {
-			n := counts[term]
-			if n == 0 {
-				continue
-			}
-			rare := math.Log(1 + (float64(len(x.tools))-float64(x.in[term])+0.5)/(float64(x.in[term])+0.5))
-			scores[i] += rare * n * (saturation + 1) / (n + saturation*(1-lengthPart+lengthPart*x.lengths[i]/x.mean))
-		}
-	}
-	found := slices.SortedFunc(maps.Keys(scores), func(a, b int) int {
-		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
-	})
-	var out []Tool
-	for _, i := range found[:min(len(found), max(most, 0))] {
-		out = append(out, x.tools[i])
-	}
-	return out
-}
-
-// Search finds tools by words in their names, titles, descriptions and parameters, the best first. It covers the tools that
-// WithSearch keeps out of sight too.
+// Search finds tools by words in their names, titles, descriptions and parameters, the best first, at most so many. Words
+// are compared without case, parted also in snake_case and camelCase. It covers the tools that WithSearch keeps out of sight
+// and those that the API has no room for; they can be called in a set made by WithSearch.
 func (s *Set) Search(query string, most int) []Tool { return s.index().search(query, most) }
 
 // The tools of a set made by WithSearch.
@@ -136,43 +25,62 @@ const (
 // by words and one that calls what was found, and the tools that fit one of the patterns of keep (see Options.Allow) as
 // before. The definitions stay the same whatever is found, so that prompt caches hold.
 //
-// Everything in the set can be called, by CallTool or by its name.
+// Everything in the set can be called, by CallTool or by its name, and that includes the tools that [Tools] has skipped
+// because the API takes no more. A tool of a server with the name of one of the two gets another, with a digest.
 func (s *Set) WithSearch(keep ...string) *Set {
-	out := &Set{opts: s.opts, source: s.source, byName: maps.Clone(s.byName), skipped: s.skipped}
-	for _, t := range s.listed {
-		if fits(keep, t.Server, t.Original) {
-			out.listed = append(out.listed, t)
+	out := &Set{opts: s.opts, source: s.source, byName: map[string]*bound{}, skipped: slices.Clone(s.skipped), search: true}
+	own := []*bound{
+		out.own(SearchTool, "Finds tools by words. Returns names, descriptions and the schemas of their arguments; call them with "+CallTool+".",
+			`{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words"},"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many tools to return, 5 if absent"}},"required":["query"]}`, out.answerSearch),
+		out.own(CallTool, "Calls a tool that "+SearchTool+" has found.",
+			`{"type":"object","properties":{"name":{"type":"string","description":"The tool's name"},"arguments":{"type":"object","description":"What the tool's schema asks for","properties":{},"additionalProperties":true}},"required":["name"]}`, out.relay),
+	}
+	for _, b := range s.all {
+		out.keep(b, keep)
+	}
+	for _, b := range own {
+		if b != nil {
+			out.listed = append(out.listed, b.Tool)
 		}
 	}
-	out.own(SearchTool, "Finds tools by words. Returns names, descriptions and the schemas of their arguments; call them with "+CallTool+".",
-		`{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words"},"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many tools to return, 5 if absent"}},"required":["query"]}`, s.find)
-	out.own(CallTool, "Calls a tool that "+SearchTool+" has found.",
-		`{"type":"object","properties":{"name":{"type":"string","description":"The tool's name"},"arguments":{"type":"object","description":"What the tool's schema asks for","properties":{},"additionalProperties":true}},"required":["name"]}`, nil)
 	out.finish()
-	out.index = s.index
 	return out
 }
 
-// own adds a tool that is answered here. Its name wins over that of a listed one, which can be found all the same.
-func (s *Set) own(name, description, input string, run func(ctx context.Context, args json.RawMessage) *mcp.CallToolResult) {
+// own makes a tool that is answered here; nil where the profile takes not even that.
+func (s *Set) own(name, description, input string, run func(ctx context.Context, call Call, args json.RawMessage) Result) *bound {
 	l := Listed{Tool: mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(input)}}
-	o := s.opts
-	o.Aliases, o.Strict = nil, nil
-	b, err := o.bind(l, false)
-	if err != nil { // a profile of a user's own that takes not even this
+	b, err := s.opts.bind(l, s.opts.Profile.Name("", name), false)
+	if err != nil {
 		s.skip("", name, err)
-		return
+		return nil
 	}
-	if hidden := s.byName[b.Name]; hidden != nil {
-		s.listed = slices.DeleteFunc(s.listed, func(t Tool) bool { return t.Name == b.Name })
-		s.skip(hidden.Server, hidden.Original, fmt.Errorf("its name is needed for the search"))
-	}
-	if name == CallTool {
-		run = s.relay
-	}
-	b.own = run
+	b.own, b.ReturnDirect = run, false
 	s.byName[b.Name] = b
-	s.listed = append(s.listed, b.Tool)
+	return b
+}
+
+// keep takes a tool over into a set with a search, listed where a pattern fits and there is room.
+func (s *Set) keep(b *bound, patterns []string) {
+	if taken := s.byName[b.Name]; taken != nil {
+		other := *b
+		other.Name = s.opts.Profile.marked(b.Server, b.Original)
+		other.Tokens = other.estimate()
+		if b = &other; s.byName[b.Name] != nil {
+			s.skip(b.Server, b.Original, errors.New("its name is needed for the search"))
+			return
+		}
+	}
+	s.byName[b.Name] = b
+	s.all = append(s.all, b)
+	most := s.opts.Profile.ToolsMax
+	switch {
+	case !fits(patterns, b.Server, b.Original):
+	case most > 0 && len(s.listed) >= most-2:
+		s.over = append(s.over, Skipped{b.Server, b.Original, fmt.Errorf("the API takes %d tools at most; it can be found by a search", most)})
+	default:
+		s.listed = append(s.listed, b.Tool)
+	}
 }
 
 type found struct {
@@ -181,40 +89,45 @@ type found struct {
 	Arguments   json.RawMessage `json:"arguments"`
 }
 
-func (s *Set) find(_ context.Context, args json.RawMessage) *mcp.CallToolResult {
+// answerSearch runs SearchTool.
+func (s *Set) answerSearch(_ context.Context, call Call, args json.RawMessage) Result {
 	in := struct {
 		Query string `json:"query"`
 		Limit int    `json:"limit"`
 	}{Limit: 5}
 	if err := json.Unmarshal(args, &in); err != nil {
-		return mcp.ErrorResult("query must be a text and limit a whole number")
+		return s.failed(call, "The query must be a text and the limit a whole number.", nil)
 	}
 	all := []found{}
 	for _, t := range s.Search(in.Query, in.Limit) {
 		all = append(all, found{t.Name, t.Description, t.Input})
 	}
-	if len(all) == 0 {
-		return mcp.TextResult("No tool fits these words. Try others, or fewer.")
+	for len(all) > 0 {
+		raw, err := json.Marshal(map[string]any{"tools": all})
+		if err != nil {
+			return s.failed(call, "The tools cannot be written down.", err)
+		}
+		if len(raw) <= s.opts.MaxTextBytes || s.opts.MaxTextBytes < 0 {
+			return s.result(call, mcp.TextResult(string(raw)))
+		}
+		all = all[:len(all)-1] // the last is the least fitting
 	}
-	raw, err := json.Marshal(map[string]any{"tools": all})
-	if err != nil {
-		return mcp.ErrorResult("the tools cannot be written down")
-	}
-	return mcp.TextResult(string(raw))
+	return s.result(call, mcp.TextResult("No tool fits these words. Try others, or fewer."))
 }
 
-// relay runs the tool that call_tool names.
-func (s *Set) relay(ctx context.Context, args json.RawMessage) *mcp.CallToolResult {
+// relay runs the tool that CallTool names, as if it had been called itself.
+func (s *Set) relay(ctx context.Context, call Call, args json.RawMessage) Result {
 	var in struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	if err := json.Unmarshal(args, &in); err != nil || in.Name == CallTool || in.Name == SearchTool {
-		return mcp.ErrorResult("name must be the name of a tool that was found")
+	if err := json.Unmarshal(args, &in); err != nil {
+		return s.failed(call, "The name must be a text and the arguments an object.", nil)
+	}
+	if b := s.byName[in.Name]; b != nil && b.own != nil {
+		return s.failed(call, "The name must be that of a tool that was found.", nil)
 	}
 	r := s.Invoke(ctx, Call{Name: in.Name, Args: in.Arguments})
-	if r.Full != nil {
-		return r.Full
-	}
-	return mcp.ErrorResult(r.Text())
+	r.ID, r.Name = call.ID, call.Name
+	return r
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -12,7 +15,7 @@ import (
 )
 
 // Source lists tools and runs them. [Client] makes one of a client; [Join] makes one of several. Its methods may be called
-// concurrently.
+// concurrently, and return soon after their context has ended. A panic of theirs is taken for an error.
 type Source interface {
 	// ListTools lists all tools, in an order that stays the same while the tools do. A server that cannot be asked is an entry
 	// with Err; the error is for what concerns all of them.
@@ -42,10 +45,21 @@ var _ interface {
 // ListFloor is how long a list is kept when the server does not say how long it may be.
 const ListFloor = 30 * time.Second
 
+// ask lists the tools of a source, whatever it does.
+func ask(ctx context.Context, source Source) (list []Listed, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			list, err = nil, fmt.Errorf("the source panicked: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return source.ListTools(ctx)
+}
+
 // Client makes a source of one client, without a server name.
 //
 // Lists come through the cache of the client: as long as the server says, 30 seconds where it does not say, and not beyond
-// the news of a change, for which the source listens until the client is closed. Call options apply to every call.
+// the news of a change, for which the source listens until the client is closed; so make one source of a client, not one for
+// each conversation. Call options apply to every call.
 func Client(c *client.Client, opts ...client.CallOptions) Source {
 	s := &clientSource{c: c}
 	if len(opts) > 0 {
@@ -105,7 +119,8 @@ type Named struct {
 	Source
 }
 
-// Join makes one source of several servers, in the order given. A server that cannot be asked does not hide the others.
+// Join makes one source of several servers, in the order given. A server that cannot be asked does not hide the others, and
+// neither does one whose name another has already: it is listed with an error.
 func Join(servers ...Named) Source { return joined(servers) }
 
 type joined []Named
@@ -118,7 +133,7 @@ var _ interface {
 func (j joined) ListTools(ctx context.Context) ([]Listed, error) {
 	lists := make([][]Listed, len(j))
 	all(len(j), 8, func(i int) {
-		list, err := j[i].ListTools(ctx)
+		list, err := ask(ctx, j[i])
 		if err != nil {
 			list = []Listed{{Err: err}}
 		}
@@ -127,7 +142,14 @@ func (j joined) ListTools(ctx context.Context) ([]Listed, error) {
 	var out []Listed
 	for i, list := range lists {
 		for _, entry := range list {
-			entry.Server = j.nameOf(i, entry.Server)
+			inner := entry.Server
+			entry.Server = j.nameOf(i, inner)
+			if at, there := j.route(entry.Server); entry.Err == nil && (at != i || there != inner) {
+				entry = Listed{Server: entry.Server, Err: fmt.Errorf("there is another server with the name %q", entry.Server)}
+			}
+			if n := len(out); entry.Err != nil && n > 0 && out[n-1].Err != nil && out[n-1].Server == entry.Server {
+				continue // said already
+			}
 			out = append(out, entry)
 		}
 	}
@@ -142,16 +164,28 @@ func (j joined) nameOf(i int, inner string) string {
 	return j[i].Name + "/" + inner
 }
 
-func (j joined) CallTool(ctx context.Context, server, tool string, args json.RawMessage) (*mcp.CallToolResult, error) {
-	for _, s := range j {
+// route finds the source of a server, and the server's name there: the first with the whole name, else the first whose name
+// the whole begins with. What lists is held against it, so that no call goes to another server than the one listed.
+func (j joined) route(server string) (i int, inner string) {
+	for i, s := range j {
 		if s.Name == server {
-			return s.CallTool(ctx, "", tool, args)
-		}
-		if inner := len(s.Name) + 1; len(server) > inner && server[:inner] == s.Name+"/" {
-			return s.CallTool(ctx, server[inner:], tool, args)
+			return i, ""
 		}
 	}
-	return nil, errors.Join(ErrNotRun, mcp.InvalidParams("there is no server %q", server))
+	for i, s := range j {
+		if inner, ok := strings.CutPrefix(server, s.Name+"/"); ok && inner != "" {
+			return i, inner
+		}
+	}
+	return -1, ""
+}
+
+func (j joined) CallTool(ctx context.Context, server, tool string, args json.RawMessage) (*mcp.CallToolResult, error) {
+	i, inner := j.route(server)
+	if i < 0 {
+		return nil, errors.Join(ErrNotRun, mcp.InvalidParams("there is no server %q", server))
+	}
+	return j[i].CallTool(ctx, inner, tool, args)
 }
 
 func (j joined) OnToolsChange(f func()) (stop func()) {

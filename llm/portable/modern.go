@@ -40,6 +40,7 @@ func (m *maker) modern(n *node, at string) *node {
 		}
 	}
 	oldBounds(n, out)
+	m.foreignNames(out, at)
 	if !out.has("contains") {
 		out.drop("minContains")
 		out.drop("maxContains")
@@ -52,6 +53,20 @@ func (m *maker) modern(n *node, at string) *node {
 		}
 	}
 	return out
+}
+
+// foreignNames drops patterns of names that cannot be read, and with them what was said of the names they leave over.
+func (m *maker) foreignNames(out *node, at string) {
+	patterns := out.get("patternProperties")
+	if patterns == nil || !slices.ContainsFunc(patterns.keys, func(p string) bool { _, err := regexp.Compile(p); return err != nil }) {
+		return
+	}
+	for _, key := range restGroup {
+		if rest := out.get(key); rest != nil && !rest.is("true") {
+			out.drop(key)
+			m.widen(at, key, "it goes with a pattern that cannot be read")
+		}
+	}
 }
 
 // oldBounds turns the exclusive bounds of draft-04, which were flags, into bounds.

@@ -93,6 +93,8 @@ func TestForms(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}}}`, ""},
 		{"conditions", `{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{"required":["b"]},"not":{"required":["c"]}}`, portable.OpenAI,
 			`{"type":"object","properties":{"a":{"type":"string"}}}`, "widened not, widened if"},
+		{"names by a pattern that cannot be read", `{"type":"object","properties":{"a":{"type":"object","patternProperties":{"^(?!x)":{"type":"string"}},"additionalProperties":false}}}`, portable.OpenAI,
+			`{"type":"object","properties":{"a":{"type":"object","properties":{}}}}`, "widened additionalProperties, widened patternProperties"},
 		{"what is no schema", `{"type":"object","properties":{"a":"string"}}`, portable.OpenAI, `{"type":"object","properties":{"a":{}}}`, "widened schema"},
 	} {
 		t.Run(string(tc.dialect)+"/"+tc.name, func(t *testing.T) {
