@@ -126,13 +126,13 @@ func (p *proofs) open(raw, thumbprint string) (*proof, error) {
 	if !isStrong(key) {
 		return nil, badProof("the key of the proof must be public, and an RSA one have 2048 bits or more")
 	}
+	sum, err := key.Thumbprint(crypto.SHA256) // before the signature, which costs more
+	if err != nil || !equal(base64.RawURLEncoding.EncodeToString(sum), thumbprint) {
+		return nil, badProof("the proof is made with another key than the access token is bound to")
+	}
 	payload, err := signed.Verify(key)
 	if err != nil {
 		return nil, badProof("the signature of the proof is wrong")
-	}
-	sum, err := key.Thumbprint(crypto.SHA256)
-	if err != nil || !equal(base64.RawURLEncoding.EncodeToString(sum), thumbprint) {
-		return nil, badProof("the proof is made with another key than the access token is bound to")
 	}
 	shown := &proof{}
 	if err := json.Unmarshal(payload, shown); err != nil || shown.ID == "" || len(shown.ID) > maxProofID || shown.Issued == nil {
@@ -155,8 +155,9 @@ func (s *proof) fits(method, resource, token string) error {
 	return nil
 }
 
-// sameTarget compares addresses as RFC 9449 (4.3, 9) has it: without query and fragment, and with what RFC 3986 (6.2.2 and
-// 6.2.3) says is the same. A slash at the end is the same too, since the endpoint answers both.
+// sameTarget compares addresses as RFC 9449 (4.3, 9) has it: without query and fragment, and scheme, host and port by what RFC
+// 3986 (6.2.2.1 and 6.2.3) says is the same. Paths are compared as they are written, but that a slash at the end counts for
+// nothing, since the endpoint answers both.
 func sameTarget(a, b string) bool {
 	u, err := url.Parse(a)
 	if err != nil || u.Host == "" || u.User != nil {

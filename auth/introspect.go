@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,6 +48,20 @@ type IntrospectionOptions struct {
 	HTTPClient *http.Client
 }
 
+// String names the endpoint and the client, without the secret; so do GoString, LogValue and MarshalText.
+func (o IntrospectionOptions) String() string {
+	return fmt.Sprintf("auth.IntrospectionOptions{URL: %q, ClientID: %q}", o.URL, o.ClientID)
+}
+
+// GoString is String, for %#v.
+func (o IntrospectionOptions) GoString() string { return o.String() }
+
+// LogValue is String, for package slog.
+func (o IntrospectionOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// MarshalText is String, for logs in JSON.
+func (o IntrospectionOptions) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
 // Introspection is a Verifier that asks the authorization server about each token (RFC 7662). Its methods may be called
 // concurrently. When the server does not answer, no token is good that is not in the cache.
 type Introspection struct {
@@ -66,6 +81,12 @@ type answer struct {
 }
 
 var _ Verifier = (*Introspection)(nil)
+
+// String names the endpoint and nothing that is known of tokens; so does GoString.
+func (v *Introspection) String() string { return "auth.Introspection at " + v.opts.URL }
+
+// GoString is String, for %#v.
+func (v *Introspection) GoString() string { return v.String() }
 
 // NewIntrospection makes a verifier. It asks nothing yet.
 func NewIntrospection(o IntrospectionOptions) (*Introspection, error) {

@@ -74,7 +74,7 @@ func NewJWT(o JWTOptions) (*JWT, error) {
 		return nil, err
 	}
 	if o.JWKSURL != "" {
-		if err := checkURL("JWKSURL", o.JWKSURL); err != nil {
+		if err := checkEndpoint("JWKSURL", o.JWKSURL); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +124,7 @@ func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 		return nil, Invalidf("the access token is from another issuer")
 	case said.Expiry == nil:
 		return nil, Invalidf("the access token does not say when it ends")
-	case time.Now().Add(v.leeway).Before(said.Issued.time()):
+	case said.Issued != nil && said.Issued.time().IsZero() && *said.Issued > 0, time.Now().Add(v.leeway).Before(said.Issued.time()):
 		return nil, Invalidf("the access token was issued in the future")
 	}
 	out, err := said.token(payload)

@@ -23,7 +23,7 @@ const (
 	failedWait = 5 * time.Second // before a fetch that failed is tried again
 	staleWait  = time.Second     // how long a fetch may hold up who could do with the old keys
 	keysLast   = 24 * time.Hour  // how long old keys are good for while no new ones can be had
-	minRSABits = 2048
+	minRSABits = 2048            // the library reads none above 4096, which would take long to check with
 )
 
 // keySet are the public keys of an issuer, fetched when they are needed and kept for a time. Whoever needs keys that are
@@ -185,7 +185,7 @@ func discover(ctx context.Context, client *http.Client, issuer string) (string, 
 		case doc.Issuer != issuer:
 			return "", fmt.Errorf("%s is the metadata of another issuer", place)
 		}
-		return doc.Keys, checkURL("jwks_uri", doc.Keys)
+		return doc.Keys, checkEndpoint("jwks_uri", doc.Keys)
 	}
 	return "", fmt.Errorf("there is no metadata of %s: %w", issuer, errors.Join(missing...))
 }

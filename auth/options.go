@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -103,6 +104,20 @@ type DPoPOptions struct {
 	NonceLife time.Duration
 }
 
+// String says whether there is a secret, and not which; so do GoString, LogValue and MarshalText.
+func (o DPoPOptions) String() string {
+	return fmt.Sprintf("auth.DPoPOptions{Required: %t, NonceKey: %d bytes}", o.Required, len(o.NonceKey))
+}
+
+// GoString is String, for %#v.
+func (o DPoPOptions) GoString() string { return o.String() }
+
+// LogValue is String, for package slog.
+func (o DPoPOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// MarshalText is String, for logs in JSON.
+func (o DPoPOptions) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
 // withDefaults is the one place that knows the defaults.
 func (o Options) withDefaults() Options {
 	if o.Path == "" {
@@ -159,11 +174,19 @@ func (o Options) Check() error {
 
 // checkURL takes https, and http on loopback names, without query and fragment.
 func checkURL(option, raw string) error {
+	if strings.Contains(raw, "?") {
+		return fmt.Errorf("auth: %s %q is no address of the form https://host/path", option, raw)
+	}
+	return checkEndpoint(option, raw)
+}
+
+// checkEndpoint is checkURL for addresses that are only asked and name nothing: they may have a query.
+func checkEndpoint(option, raw string) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
 		return fmt.Errorf("auth: %s: %w", option, err)
-	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(raw, "#"):
+	case u.Host == "" || u.User != nil || strings.Contains(raw, "#"):
 		return fmt.Errorf("auth: %s %q is no address of the form https://host/path", option, raw)
 	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
 		return fmt.Errorf("auth: %s %q must begin with https:// unless it is on this machine", option, raw)

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"maps"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -28,6 +29,12 @@ type static struct {
 	key    [32]byte
 	owners map[[sha256.Size]byte]mcp.Principal
 }
+
+// String says how many tokens there are; so does GoString.
+func (s *static) String() string { return fmt.Sprintf("auth.StaticTokens of %d", len(s.owners)) }
+
+// GoString is String, for %#v.
+func (s *static) GoString() string { return s.String() }
 
 // digest is what a token is known by. Nobody outside can choose one, since the key is random.
 func (s *static) digest(token string) (sum [sha256.Size]byte) {
