@@ -11,6 +11,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/sse"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // DialOptions configures a Conn. The zero value is ready to use.
@@ -117,17 +118,7 @@ func Dial(ctx context.Context, address string, opts DialOptions) (*Conn, error) 
 }
 
 func (c *Conn) setHTTP() {
-	if c.opts.HTTPClient != nil {
-		copied := *c.opts.HTTPClient
-		c.http = &copied
-	} else {
-		c.own = &http.Transport{}
-		if standard, ok := http.DefaultTransport.(*http.Transport); ok {
-			c.own = standard.Clone()
-		}
-		c.own.MaxIdleConnsPerHost = 64 // calls run side by side, and each has a connection
-		c.http = &http.Client{Transport: c.own}
-	}
+	c.http, c.own = web.Client(c.opts.HTTPClient)
 	c.http.CheckRedirect = stayAtHome(c.http.CheckRedirect)
 }
 

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // Write posts a message and waits for the status of the answer. The body of a success is not looked at: some servers
@@ -38,7 +38,7 @@ func (c *Conn) Write(ctx context.Context, frame []byte) error {
 	case err != nil && c.life.Err() != nil:
 		err = c.cause()
 	case err != nil:
-		err = fmt.Errorf("post to %s: %w", c.where, bare(err))
+		err = fmt.Errorf("post to %s: %w", c.where, web.Bare(err))
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		err = c.statusError(resp, body)
 		resp.Body.Close()
@@ -103,12 +103,3 @@ func (c *Conn) statusError(resp *http.Response, frame []byte) error {
 }
 
 func moved(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
-
-// bare takes the address out of an error of net/http.
-func bare(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/sse"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // endpointEvent is the name of the event that says where to post messages. Spec 2024-11-05, basic/transports.
@@ -22,7 +23,7 @@ func (c *Conn) open(address *url.URL) (*http.Response, *sse.Reader, error) {
 		if cause := c.life.Err(); cause != nil {
 			return nil, nil, fmt.Errorf("wait for the event stream of %s: %w", c.where, c.cause())
 		}
-		return nil, nil, fmt.Errorf("reach %s: %w", c.where, bare(err))
+		return nil, nil, fmt.Errorf("reach %s: %w", c.where, web.Bare(err))
 	}
 	events, err := c.greeted(resp)
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *Conn) pump(body io.ReadCloser, events *sse.Reader) {
 	if errors.Is(err, sse.ErrCut) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the event stream was cut off: %w", err)
 	}
-	c.end = bare(err)
+	c.end = web.Bare(err)
 	body.Close()
 	c.cancel(io.ErrClosedPipe)
 	close(c.ended)

@@ -12,6 +12,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // call is one POST and what comes back on it.
@@ -111,7 +112,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("reach %s: %w", c.where, bare(err))
+	return fmt.Errorf("reach %s: %w", c.where, web.Bare(err))
 }
 
 // statusError reads a response that is no success. The JSON-RPC error in it is taken where it is about the request.

@@ -3,7 +3,6 @@ package streamhttp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/sse"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // ClientOptions configures a Client. The zero value is ready to use.
@@ -132,19 +132,9 @@ func redact(address string, u *url.URL) string {
 }
 
 func (c *Client) setHTTP(socket string) {
-	if c.opts.HTTPClient != nil {
-		copied := *c.opts.HTTPClient
-		c.http = &copied
-	} else {
-		c.own = &http.Transport{}
-		if standard, ok := http.DefaultTransport.(*http.Transport); ok {
-			c.own = standard.Clone()
-		}
-		if socket != "" {
-			c.own.Proxy, c.own.DialContext = nil, dialSocket(socket)
-		}
-		c.own.MaxIdleConnsPerHost = 64 // calls run side by side, and each has a connection
-		c.http = &http.Client{Transport: c.own}
+	c.http, c.own = web.Client(c.opts.HTTPClient)
+	if c.own != nil && socket != "" {
+		c.own.Proxy, c.own.DialContext = nil, dialSocket(socket)
 	}
 	c.http.CheckRedirect = c.redirect(c.http.CheckRedirect)
 	if c.http.Jar == nil && c.http.Timeout == 0 && c.url.User == nil {
@@ -209,7 +199,7 @@ func (c *Client) endSession(session string) error {
 	defer cancel()
 	resp, err := c.http.Do(c.request(ctx, http.MethodDelete, nil, session))
 	if err != nil {
-		return fmt.Errorf("end the session at %s: %w", c.where, bare(err))
+		return fmt.Errorf("end the session at %s: %w", c.where, web.Bare(err))
 	}
 	return resp.Body.Close()
 }
@@ -223,13 +213,4 @@ func (c *Client) spawn(run func()) bool {
 	}
 	c.started.Go(run)
 	return true
-}
-
-// bare takes the address out of an error of net/http.
-func bare(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }

@@ -2,7 +2,9 @@ package web_test
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -85,5 +87,25 @@ func TestPasses(t *testing.T) {
 	}
 	if w.Code != 403 || w.Body.String() != "not you\n" {
 		t.Errorf("%d %q", w.Code, w.Body)
+	}
+}
+
+// TestClient: a client that is given is copied, and has no connections that are ours to close.
+func TestClient(t *testing.T) {
+	given := &http.Client{Timeout: 1}
+	if c, own := web.Client(given); c == given || c.Timeout != given.Timeout || own != nil {
+		t.Errorf("of %+v: %+v with %v", given, c, own)
+	}
+	if c, own := web.Client(nil); own == nil || c.Transport != own {
+		t.Errorf("of none: %+v with %v", c, own)
+	}
+}
+
+func TestBare(t *testing.T) {
+	refused := errors.New("refused")
+	for _, err := range []error{refused, &url.Error{Op: "Get", URL: "http://h/?secret", Err: refused}} {
+		if got := web.Bare(err); got != refused {
+			t.Errorf("of %v: %v", err, got)
+		}
 	}
 }
