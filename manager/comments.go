@@ -55,10 +55,11 @@ func endsValue(c byte) bool {
 	return c != 0 && c != '{' && c != '[' && c != ',' && c != ':'
 }
 
-// commentEnd gives the offset behind the comment that begins at i, or -1 when it does not end.
+// commentEnd gives the offset behind the comment that begins at i, or -1 when it does not end. A line ends at any of the
+// line breaks that editors know, a lone carriage return among them.
 func commentEnd(b []byte, i int) int {
 	if b[i+1] == '/' {
-		if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
+		if n := bytes.IndexAny(b[i:], "\r\n"); n >= 0 {
 			return i + n
 		}
 		return len(b)

@@ -24,9 +24,11 @@
 //
 // # Variables
 //
-// The texts of command, args, env, envFile, cwd, url and headers may hold ${VAR}, ${VAR:-default} and ${env:VAR}
-// (with a default too), and ${input:id}. Values come from [ReadOptions.Lookup] and [ReadOptions.Input]; this package reads
-// no environment. A default counts when the variable is unset or empty. A value is put in as it is and not expanded
+// The texts of command, args, env, envFile, cwd, url, headers and oauth may hold ${VAR}, ${VAR:-default} and ${env:VAR}
+// (with a default too), ${input:id}, and what VS Code and Cursor know by themselves: ${workspaceFolder},
+// ${workspaceFolderBasename}, ${userHome}, ${pathSeparator} and ${/}. Values come from [ReadOptions.Lookup],
+// [ReadOptions.Input], [ReadOptions.Ask] and [ReadOptions.Workspace]; this package reads no environment. A default counts when
+// the variable is unset or empty, and may hold variables itself, up to eight deep. A value is put in as it is and not expanded
 // again. $${ stands for a literal ${. A disabled entry is not expanded.
 //
 // # Errors

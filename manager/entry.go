@@ -2,6 +2,7 @@ package manager
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,19 +23,22 @@ func (r *entryReader) server(v *Value) (s Server, ok bool) {
 	s.Disabled = r.boolean(v.Member("disabled"))
 	r.plain = s.Disabled // it will not run, so its variables need not be set
 	s.Command = r.text(v.Member("command"))
-	s.Args = r.texts(v.Member("args"))
-	s.Env = r.textMap(v.Member("env"), checkVariable)
 	s.EnvFile = r.text(v.Member("envFile"))
 	s.Dir = r.text(v.Member("cwd"))
+	r.expand.secrets = nil // paths are shown when they lead nowhere
+	s.Args = r.texts(v.Member("args"))
+	s.Env = r.textMap(v.Member("env"), checkVariable)
 	s.Headers = r.textMap(v.Member("headers"), checkHeader)
 	s.Timeout = r.timeout(v.Member("timeout"))
 	r.plain = true
 	s.DisabledTools = r.lists(v, "disabledTools", "disabled_tools", "excludeTools")
 	s.AutoApprove = r.lists(v, "autoApprove", "auto_approve", "alwaysAllow")
 	s.Description = r.text(v.Member("description"))
-	s.OAuth, s.Icon = optional(v.Member("oauth")).Raw(), optional(v.Member("icon")).Raw()
+	s.Icon = optional(v.Member("icon")).Raw()
 	r.plain = s.Disabled
+	s.OAuth = r.oauth(v)
 	r.transport(&s, v)
+	s.secrets = slices.Compact(slices.Sorted(slices.Values(r.expand.secrets)))
 	return s, !r.failed
 }
 
@@ -45,7 +49,7 @@ var addressKeys = []string{"url", "serverUrl", "httpUrl"}
 func (r *entryReader) transport(s *Server, v *Value) {
 	var address *Value
 	for _, key := range addressKeys {
-		switch found := optional(v.Member(key)); {
+		switch found := given(v.Member(key)); {
 		case found == nil:
 		case address != nil:
 			r.fail(found, "%s gives a second address beside %s; keep one", key, address.name)
@@ -54,7 +58,7 @@ func (r *entryReader) transport(s *Server, v *Value) {
 		}
 	}
 	s.URL = r.text(address)
-	command := optional(v.Member("command"))
+	command := given(v.Member("command"))
 	s.Transport = r.kind(v)
 	if s.Transport == "" {
 		s.Transport = r.missingKind(v, command, address, s.URL)
@@ -101,7 +105,7 @@ func endsInSSE(address string) bool {
 func (r *entryReader) kind(v *Value) Transport {
 	var kind Transport
 	for _, key := range []string{"type", "transport", "transportType"} {
-		found := optional(v.Member(key))
+		found := given(v.Member(key))
 		if found == nil {
 			continue
 		}
@@ -131,8 +135,8 @@ func fold(s string) string {
 
 // address checks a URL. Its parse errors quote it, and it may hold a key, so they are not shown.
 func (r *entryReader) address(v *Value, text string) {
-	if r.plain && strings.Contains(text, "${") || r.expand.opts.Lookup == nil && strings.Contains(text, "${") {
-		return // not put in, so nothing can be said
+	if r.untouched(text) {
+		return
 	}
 	u, err := url.Parse(text)
 	switch {

@@ -19,14 +19,14 @@ func readEntry(t *testing.T, entry string, opts ReadOptions) (Server, error) {
 }
 
 func TestEveryField(t *testing.T) {
-	got, err := readEntry(t, `{"type":"stdio","command":"npx","args":["-y","s"],"env":{"A":"1","PORT":8080,"ON":true},
+	got, err := readEntry(t, `{"type":"stdio","command":"npx","args":["-y","s"],"env":{"A":"1","PORT":8080,"ON":true,"OFF":null},
 		"envFile":".env","cwd":"/srv","timeout":30,"disabled":false,"disabledTools":["x"],"excludeTools":["y"],
 		"autoApprove":["z"],"alwaysAllow":["w"],"oauth":{"clientId":"c"},"icon":"i.png","description":"d","url":null,"later":{"k":1}}`, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(got.Raw), `"later":{"k":1}`) || string(got.OAuth) != `{"clientId":"c"}` || string(got.Icon) != `"i.png"` {
-		t.Errorf("raw members: %s %s %s", got.Raw, got.OAuth, got.Icon)
+	if !strings.Contains(string(got.Raw), `"later":{"k":1}`) || string(got.OAuth.Raw) != `{"clientId":"c"}` || got.OAuth.ClientID != "c" || string(got.Icon) != `"i.png"` {
+		t.Errorf("raw members: %s %s %s", got.Raw, got.OAuth.Raw, got.Icon)
 	}
 	got.Raw, got.OAuth, got.Icon, got.Value = nil, nil, nil, nil
 	want := Server{
@@ -59,6 +59,8 @@ func TestTransport(t *testing.T) {
 		{`{"serverUrl":"https://h/sse"}`, SSE},
 		{`{"url":"unix:///run/mcp.sock"}`, HTTP},
 		{`{"url":"pipe:///mcp"}`, HTTP},
+		{`{"command":"x","url":"","type":""}`, Stdio},
+		{`{"command":"","url":"https://h/mcp","httpUrl":null}`, HTTP},
 	} {
 		got, err := readEntry(t, tc.entry, ReadOptions{})
 		if err != nil || got.Transport != tc.want {
@@ -90,6 +92,7 @@ func TestWrongEntries(t *testing.T) {
 		{`{"url":"http://h/","headers":{"a b":"secret"}}`, "f:1:56: mcpServers.s.headers.\"a b\": this is not the name of a header; use letters, digits and '-'"},
 		{`{"url":"http://h/","headers":{"A":"secret\n"}}`, "f:1:54: mcpServers.s.headers.A: the value of a header must be one line; remove the line break, perhaps at the end of a variable"},
 		{`{"url":"http://h/","headers":{"A":"1","a":"2"}}`, "f:1:62: mcpServers.s.headers.a: this header stands twice, in different case; keep one"},
+		{`{"url":"http://h/","headers":{"A":"secret\u0001"}}`, "f:1:54: mcpServers.s.headers.A: the value of a header must hold no control characters; remove them"},
 		{`{"command":"x","timeout":0}`, "f:1:45: mcpServers.s.timeout: this must be a duration above zero and up to 24h, such as \"30s\""},
 		{`{"command":"x","timeout":1e300}`, "f:1:45: mcpServers.s.timeout: this must be a duration above zero and up to 24h, such as \"30s\""},
 		{`{"command":"x","timeout":"soon"}`, "f:1:45: mcpServers.s.timeout: this must be a duration above zero and up to 24h, such as \"30s\""},
@@ -107,7 +110,7 @@ func TestWrongEntries(t *testing.T) {
 }
 
 func TestServerNames(t *testing.T) {
-	for _, name := range []string{``, `a\u0007`, strings.Repeat("n", 129)} {
+	for _, name := range []string{``, `a\u0007`, `a\u009b2J`, `a\u202eb`, `a\u2028b`, strings.Repeat("n", 129)} {
 		_, err := Read(strings.NewReader(`{"mcpServers":{"`+name+`":{"command":"x"}}}`), "f", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), "a server's name needs 1 to 128 bytes") {
 			t.Errorf("name %q: %v", name, err)

@@ -3,6 +3,9 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,6 +20,8 @@ func TestExpand(t *testing.T) {
 		{"${REF}", "${A}"},
 		{"$${A} ${A}", "${A} 1"}, {"$$${A}", "$${A}"},
 		{"open ${A", "open ${A"},
+		{"${NONE:-${A}}", "1"}, {"${NONE:-${NOT:-${B_2}}}!", "two!"}, {"${NONE:-x${A}y${env:B_2}z}", "x1ytwoz"}, {"${A:-${NONE}}", "1"},
+		{"${NONE:-$${A}", "${A"}, {"${NONE:-${REF}}", "${A}"}, {"{${A}}", "{1}"}, {"${NONE:-{}}", "{}"},
 	} {
 		x := &expander{opts: ReadOptions{Lookup: lookupIn(env)}, left: maxExpandedAll}
 		got, fault := x.expand(tc.in)
@@ -27,17 +32,70 @@ func TestExpand(t *testing.T) {
 }
 
 func TestExpandFaults(t *testing.T) {
+	const open = "a ${ in this text is never closed; end it with }, or write $${ for the characters themselves"
 	const unknown = "this ${...} is none of ${VAR}, ${VAR:-default}, ${env:VAR}; for the characters themselves write $${"
 	for _, tc := range []struct{ in, want string }{
 		{"${NONE}", "the variable NONE is not set; set it, or write ${NONE:-default}"},
 		{"${env:NONE}", "the variable NONE is not set; set it, or write ${NONE:-default}"},
 		{"${}", unknown}, {"${1A}", unknown}, {"${A?secret}", unknown}, {"${command:secret}", unknown}, {"${" + strings.Repeat("N", 200) + "}", unknown},
+		{"${A ${secret}", open}, {"${NONE:-${secret}", open},
+		{"${NONE:-${NOT}}", "the variable NOT is not set; set it, or write ${NOT:-default}"},
+		{strings.Repeat("${N:-", 10) + strings.Repeat("}", 10), "defaults stand in each other more than 8 deep; flatten them"},
+		{"${workspaceFolder}/x", "no workspace is known here, so ${workspaceFolder} has no value; name the folder when the file is read, or write its path"},
+		{"${userHome}", "the variable HOME is not set, and ${userHome} stands for it; set it, or write the path"},
+		{"${config:secret}", unknown},
 		{"${input:in put}", "the input ... has no value, since nobody is asked for inputs here; write ${env:VAR} instead"},
 	} {
 		x := &expander{opts: ReadOptions{Lookup: lookupIn(nil)}, left: maxExpandedAll}
+		if runtime.GOOS == "windows" {
+			tc.want = strings.ReplaceAll(tc.want, "HOME", "USERPROFILE")
+		}
 		if got, fault := x.expand(tc.in); fault != tc.want || got != "" {
 			t.Errorf("%s: got %q, %q; want %q", tc.in, got, fault, tc.want)
 		}
+	}
+}
+
+// TestPredefined puts in what VS Code and Cursor know by themselves.
+func TestPredefined(t *testing.T) {
+	env := map[string]string{"HOME": "/home/ada", "USERPROFILE": "/home/ada", "workspaceFolder": "of the environment"}
+	for _, tc := range []struct{ in, want string }{
+		{"${workspaceFolder}/run.sh", "/src/desk/run.sh"}, {"${workspaceFolderBasename}", "desk"}, {"${workspaceFolder:desk}", "/src/desk"},
+		{"${userHome}/.key", "/home/ada/.key"}, {"a${pathSeparator}b${/}c", filepath.Join("a", "b", "c")},
+		{"${env:workspaceFolder}", "of the environment"}, {"${workspaceFolder:-x}", "/src/desk"}, {"$${workspaceFolder}", "${workspaceFolder}"},
+	} {
+		x := &expander{opts: ReadOptions{Lookup: lookupIn(env), Workspace: filepath.FromSlash("/src/desk")}, left: maxExpandedAll}
+		if got, fault := x.expand(tc.in); filepath.ToSlash(got) != filepath.ToSlash(tc.want) || fault != "" {
+			t.Errorf("%s: got %q, %q; want %q", tc.in, got, fault, tc.want)
+		}
+	}
+	x := &expander{opts: ReadOptions{Lookup: lookupIn(nil), Workspace: "/src/desk"}, left: maxExpandedAll}
+	if got, fault := x.expand("${workspaceFolder:other}"); !strings.Contains(fault, "names another folder") {
+		t.Errorf("another folder: %q, %q", got, fault)
+	}
+	x.opts.Workspace = ""
+	if got, fault := x.expand("${workspaceFolder:-.}${userHome:-~}"); got != ".~" || fault != "" {
+		t.Errorf("with defaults: %q, %q", got, fault)
+	}
+}
+
+func TestWorkspaceOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/src/desk/.vscode/mcp.json": "/src/desk", "/src/desk/.cursor/mcp.json": "/src/desk", "/src/desk/.mcp.json": "/src/desk",
+		"/src/desk/x/../mcp.json": "/src/desk", "/mcp.json": "/",
+	} {
+		root, err := filepath.Abs(filepath.FromSlash("/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := WorkspaceOf(filepath.Join(root, path))
+		if err != nil || got != filepath.Join(root, want) {
+			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+		}
+	}
+	here, err := os.Getwd()
+	if got, err2 := WorkspaceOf("mcp.json"); err != nil || err2 != nil || got != here {
+		t.Errorf("a relative path: %q, %v, want %q", got, err2, here)
 	}
 }
 
@@ -116,5 +174,38 @@ func TestAskForInputs(t *testing.T) {
 		if fmt.Sprint(asked) != "map[key:1 refused:1 region:1]" {
 			t.Errorf("asked for %v", asked)
 		}
+	}
+}
+
+// TestWhyAnInputIsMissing holds that the text of a NoInputError is shown, and that values given otherwise are held against the
+// list to pick from.
+func TestWhyAnInputIsMissing(t *testing.T) {
+	const text = `{"inputs": [{"id": "region", "type": "pickString", "options": ["eu", {"label": "The US", "value": "us"}]}],
+		"mcpServers": {"a": {"command": "a", "args": ["${input:region}"]}, "b": {"command": "b", "args": ["${TOKEN:-${input:region}}"]}}}`
+	ask := func(Input) (string, error) { return "", fmt.Errorf("wrapped: %w", &NoInputError{"set REGION"}) }
+	opts := ReadOptions{Lookup: lookupIn(map[string]string{"TOKEN": "t"}), Ask: ask}
+	f, err := Read(strings.NewReader(text), "f", opts)
+	if want := `f:2:49: mcpServers.a.args[0]: server "a": the input region has no value: set REGION`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if b, ok := f.Server("b"); !ok || b.Args[0] != "t" {
+		t.Errorf("an input that is not needed: %#v", b)
+	}
+	for value, want := range map[string]string{"us": "", "The US": "the input region must be one of those to pick from"} {
+		opts.Input = func(string) (string, bool) { return value, true }
+		_, err := Read(strings.NewReader(text), "f", opts)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", value, err, want)
+		}
+	}
+}
+
+// TestOnly reads one entry of a file: nobody is asked for the inputs of the others, and their mistakes are not told.
+func TestOnly(t *testing.T) {
+	const text = `{"inputs": [{"id": "k"}], "servers": {"a": {"command": "a"}, "b": {"command": "${input:k}"}, "c": {}}}`
+	ask := func(Input) (string, error) { t.Error("asked"); return "", nil }
+	f, err := Read(strings.NewReader(text), "f", ReadOptions{Lookup: lookupIn(nil), Ask: ask, Only: []string{"a"}})
+	if err != nil || len(f.Servers) != 1 || strings.Join(f.Names, " ") != "a b c" {
+		t.Errorf("got %v, %v", f, err)
 	}
 }

@@ -1,6 +1,9 @@
 package manager
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // entryReader reads the fields of one entry after the other. Its methods take nil for a field that is not there.
 type entryReader struct {
@@ -26,6 +29,19 @@ func optional(v *Value) *Value {
 		return nil
 	}
 	return v
+}
+
+// given takes an empty text for "not there" as well, as programs with a form for entries write it.
+func given(v *Value) *Value {
+	if v.Kind() == Text && v.text == "" {
+		return nil
+	}
+	return optional(v)
+}
+
+// untouched tells whether a text has variables that were not put in, so that nothing can be said about it.
+func (r *entryReader) untouched(text string) bool {
+	return (r.plain || r.expand.opts.Lookup == nil) && strings.Contains(text, "${")
 }
 
 func (r *entryReader) boolean(v *Value) bool {
@@ -109,6 +125,8 @@ func (r *entryReader) textMap(v *Value, check func(name, value string) string) m
 	for _, child := range v.children {
 		value := child.text
 		switch child.kind {
+		case Null: // not there, which VS Code allows
+			continue
 		case Number, Boolean: // PORT: 8080 says what it means
 		default:
 			if child.kind != Text {
@@ -141,19 +159,28 @@ func checkVariable(name, _ string) string {
 
 // checkHeader holds a header against RFC 9110, section 5.
 func checkHeader(name, value string) string {
-	token := name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return !isWord(r) && !strings.ContainsRune("!#$%&'*+-.^`|~", r)
-	})
-	if !token {
+	if !isToken(name) {
 		return "this is not the name of a header; use letters, digits and '-'"
 	}
-	if strings.ContainsAny(value, "\r\n\x00") {
+	if strings.ContainsAny(value, "\r\n") {
 		return "the value of a header must be one line; remove the line break, perhaps at the end of a variable"
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return "the value of a header must hold no control characters; remove them"
 	}
 	return ""
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !isWord(r) && !strings.ContainsRune("!#$%&'*+-.^`|~", r)
+	})
+}
+
+// isControl tells of characters that a terminal obeys instead of showing them, those that turn the order of a line included.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
 
 // inputs reads what a VS Code file asks its user for.
 func (r *entryReader) inputs(v *Value) []Input {
@@ -167,10 +194,15 @@ func (r *entryReader) inputs(v *Value) []Input {
 		return nil
 	}
 	var all []Input
+	seen := map[string]bool{}
 	for _, child := range v.children {
 		r.failed = false
 		input := r.input(child)
+		if !r.failed && seen[input.ID] {
+			r.fail(child.Member("id"), "another input has this id; rename one")
+		}
 		if !r.failed {
+			seen[input.ID] = true
 			all = append(all, input)
 		}
 	}
@@ -186,12 +218,22 @@ func (r *entryReader) input(v *Value) Input {
 		ID: r.text(v.Member("id")), Type: r.text(v.Member("type")), Description: r.text(v.Member("description")),
 		Default: r.text(v.Member("default")), Password: r.boolean(v.Member("password")), Raw: v.Raw(),
 	}
-	if v.Member("options").Kind() == List { // other kinds of option, labels say, stay in Raw
-		for _, option := range v.Member("options").children {
-			if option.kind == Text {
-				in.Options = append(in.Options, option.text)
-			}
+	for _, option := range v.Member("options").Children() {
+		value, label := option, option
+		if option.kind == Object {
+			value, label = option.Member("value"), option.Member("label")
 		}
+		if value == nil { // the label is the value
+			value = label
+		}
+		if value.Kind() != Text {
+			r.fail(option, "an option must be a text, or an object with a label and a value")
+			continue
+		}
+		if label.Kind() != Text {
+			label = value
+		}
+		in.Options, in.Labels = append(in.Options, value.text), append(in.Labels, label.text)
 	}
 	if in.ID == "" {
 		r.fail(v, "an input needs an id; add one")

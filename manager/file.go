@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -25,8 +26,16 @@ type ReadOptions struct {
 	// Ask asks the user for an input of a VS Code file: once for each input that an entry in use refers to and that the
 	// function Input has no value for. The answer to one of type pickString must be among its Options; one of type command
 	// is asked for like the others, since no command is run here. An error is that of each entry that needs the input. Nil
-	// asks for nothing; like Input it is not called when Lookup is nil.
+	// asks for nothing; like Input it is not called when Lookup is nil. See also [NoInputError].
 	Ask func(Input) (value string, err error)
+
+	// Workspace is the folder that ${workspaceFolder} and ${workspaceFolderBasename} stand for; see [WorkspaceOf]. Empty
+	// means that an entry that needs them is an error.
+	Workspace string
+
+	// Only are the names of the entries to read. The others are in File.Names and nowhere else: their variables are not
+	// looked up, and nobody is asked for their inputs. Nil means all.
+	Only []string
 
 	// MaxBytes bounds the file. Zero means 1 MiB; negative means no bound.
 	MaxBytes int64
@@ -65,6 +74,7 @@ type Input struct {
 	Default     string          // the answer to offer
 	Password    bool            // the answer is secret
 	Options     []string        // the answers to pick from
+	Labels      []string        // how each of them is shown; as many
 	Raw         json.RawMessage // the entry as plain JSON
 }
 
@@ -85,6 +95,20 @@ func ReadFile(path string, opts ReadOptions) (*File, error) {
 	}
 	defer func() { _ = r.Close() }() // only read from: nothing is lost when closing fails
 	return Read(r, path, opts)
+}
+
+// WorkspaceOf gives the workspace that a configuration file belongs to: the folder that holds .vscode or .cursor for a file
+// in one of these, else the folder of the file. It is absolute, and need not exist.
+func WorkspaceOf(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the workspace of the configuration: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if base := filepath.Base(dir); base == ".vscode" || base == ".cursor" {
+		return filepath.Dir(dir), nil
+	}
+	return dir, nil
 }
 
 // Read reads a configuration file; name stands for it in errors.
@@ -115,6 +139,9 @@ func Read(r io.Reader, name string, opts ReadOptions) (*File, error) {
 	}
 	for _, entry := range entries {
 		f.Names = append(f.Names, entry.name)
+		if opts.Only != nil && !slices.Contains(opts.Only, entry.name) {
+			continue
+		}
 		if s, ok := reader.server(entry); ok {
 			f.Servers = append(f.Servers, s)
 		}
@@ -127,7 +154,7 @@ func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
 		limit = DefaultMaxBytes
 	}
 	if limit > 0 {
-		r = io.LimitReader(r, limit+1)
+		r = io.LimitReader(r, max(limit, limit+1)) // limit+1 overflows at the largest number
 	}
 	source, err := io.ReadAll(r)
 	if err != nil {
@@ -185,14 +212,12 @@ func rootEntries(root *Value, sections []string) []*Value {
 }
 
 func looksLikeServer(v *Value) bool {
-	return v.Member("command").Kind() == Text || v.Member("url").Kind() == Text
+	return slices.ContainsFunc(append([]string{"command"}, addressKeys...), func(key string) bool { return v.Member(key).Kind() == Text })
 }
 
 func object(v *Value, problems *ConfigErrors) []*Value {
 	if v.kind != Object {
 		problems.Add(v, "this must be an object with one member for each server, not %s", v.kind)
-	}
-	if v.kind != Object {
 		return nil
 	}
 	return v.children

@@ -3,6 +3,7 @@ package manager
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ func TestShapes(t *testing.T) {
 		{"root map with a server called servers", `{"servers":{"command":"x"}}`, ShapeRoot, "servers"},
 		{"root map with a section of the caller", `{"mine":{"listen":"x"},"a":{"command":"x"}}`, ShapeRoot, "a"},
 		{"mcpServers beside other settings", `{"theme":"dark","window":{"url":"x"},"mcpServers":{}}`, ShapeMCPServers, ""},
+		{"root map of addresses under other names", `{"a":{"httpUrl":"http://h/"},"b":{"serverUrl":"http://h/"}}`, ShapeRoot, "a b"},
 		{"no servers", `{"theme":"dark"}`, ShapeNone, ""},
 		{"byte order mark", "\ufeff" + `{"mcpServers":{"a":{"command":"x"}}}`, ShapeMCPServers, "a"},
 	} {
@@ -56,6 +58,7 @@ func TestWholeFileRefused(t *testing.T) {
 		{"ends early", "{\"mcpServers\":\n{", "f:2:2: mcpServers: the file ends too early; close the open bracket or quote"},
 		{"open comment", "{} /* x", "f:1:4: this comment is never closed; end it with */"},
 		{"rest", "{} {}", "f:1:4: there is something behind the end of the JSON value; remove it"},
+		{"a comma at the end", "{},", "f:1:3: there is something behind the end of the JSON value; remove it"},
 		{"lone comma", `{"a":[,]}`, "f:1:7: a[0]: this is not JSON; look for a missing comma, colon, quote or bracket here or just before"},
 		{"two commas", `{"a":[1,,]}`, "f:1:9: a[1]: this is not JSON; look for a missing comma, colon, quote or bracket here or just before"},
 		{"not UTF-8", "{\"a\":\"\xff\"}", "f:1:7: a: this is not UTF-8; save the file in that encoding"},
@@ -80,6 +83,9 @@ func TestPartlyWrong(t *testing.T) {
 		{"misspelt key, other way", `{"mcp_servers":{}}`, "f:1:16: mcp_servers: servers are not read from here; the key is written mcpServers"},
 		{"servers as a list", `{"mcpServers":[]}`, "f:1:15: mcpServers: this must be an object with one member for each server, not a list"},
 		{"column counts characters", `{"é":"ü", "mcpServers":null}`, "f:1:24: mcpServers: this must be an object with one member for each server, not null"},
+		{"inputs of one name", `{"servers":{},"inputs":[{"id":"a"},{"id":"a"}]}`, "f:1:42: inputs[1].id: another input has this id; rename one"},
+		{"an option of another kind", `{"servers":{},"inputs":[{"id":"a","options":[7]}]}`,
+			"f:1:46: inputs[0].options[0]: an option must be a text, or an object with a label and a value"},
 		{"input without id", `{"servers":{},"inputs":[{"type":"promptString"},3]}`,
 			"f:1:25: inputs[0]: an input needs an id; add one\nf:1:49: inputs[1]: an input must be an object, not a number"},
 	} {
@@ -95,7 +101,7 @@ func TestPartlyWrong(t *testing.T) {
 func TestInputs(t *testing.T) {
 	const in = `{"servers":{"a":{"command":"x","env":{"K":"${input:my-key}"}}},
 		"inputs":[{"id":"my-key","type":"promptString","description":"Key","password":true,"x":1},
-			{"id":"env","type":"pickString","options":["a","b",{"label":"c"}],"default":"a"}]}`
+			{"id":"env","type":"pickString","options":["a","b",{"label":"c"},{"label":"Dee","value":"d"}],"default":"a"}]}`
 	f, err := Read(strings.NewReader(in), "f", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +110,7 @@ func TestInputs(t *testing.T) {
 	if first.ID != "my-key" || !first.Password || first.Description != "Key" || !strings.Contains(string(first.Raw), `"x":1`) {
 		t.Errorf("first input: %+v", first)
 	}
-	if second.Default != "a" || !slices.Equal(second.Options, []string{"a", "b"}) {
+	if second.Default != "a" || !slices.Equal(second.Options, []string{"a", "b", "c", "d"}) || !slices.Equal(second.Labels, []string{"a", "b", "c", "Dee"}) {
 		t.Errorf("second input: %+v", second)
 	}
 
@@ -119,10 +125,21 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// A line comment ends at a lone carriage return as well, as in editors.
+func TestLinesOfAnOldMac(t *testing.T) {
+	f, err := Read(strings.NewReader("{ // the servers\r\"mcpServers\": {\"a\": {\"command\": \"x\"}} // end\r}"), "f", ReadOptions{})
+	if err != nil || len(f.Servers) != 1 {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
+
 func TestSizeLimit(t *testing.T) {
 	in := `{"mcpServers":{}}`
 	if _, err := Read(strings.NewReader(in), "f", ReadOptions{MaxBytes: int64(len(in))}); err != nil {
 		t.Errorf("at the limit: %v", err)
+	}
+	if _, err := Read(strings.NewReader(in), "f", ReadOptions{MaxBytes: math.MaxInt64}); err != nil {
+		t.Errorf("at the largest limit: %v", err)
 	}
 	_, err := Read(strings.NewReader(in+" "), "f", ReadOptions{MaxBytes: int64(len(in))})
 	if want := "f: the file is larger than 17 bytes; split it, or raise ReadOptions.MaxBytes"; err == nil || err.Error() != want {

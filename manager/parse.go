@@ -13,6 +13,9 @@ import (
 // maxDepth bounds the nesting of objects and lists.
 const maxDepth = 128
 
+// white is what JSON takes for white space.
+const white = " \t\r\n"
+
 // parser builds the tree of a file. It goes on after a key that stands twice, so that all of them are reported, and
 // stops at the first mistake of syntax.
 type parser struct {
@@ -40,7 +43,8 @@ func parse(name string, source []byte, problems *ConfigErrors) *Value {
 	if root == nil {
 		return nil
 	}
-	if rest := p.next(); rest < len(plain) {
+	end := int(dec.InputOffset())
+	if rest := len(plain) - len(bytes.TrimLeft(plain[end:], white)); rest < len(plain) {
 		problems.Add(&Value{doc: doc, at: rest}, "there is something behind the end of the JSON value; remove it")
 	}
 	if !problems.Empty() {
@@ -52,7 +56,7 @@ func parse(name string, source []byte, problems *ConfigErrors) *Value {
 // next gives the offset where the next token begins.
 func (p *parser) next() int {
 	at := int(p.dec.InputOffset())
-	for at < len(p.doc.plain) && strings.IndexByte(" \t\r\n,:", p.doc.plain[at]) >= 0 {
+	for at < len(p.doc.plain) && strings.IndexByte(white+",:", p.doc.plain[at]) >= 0 {
 		at++
 	}
 	return at
@@ -139,13 +143,13 @@ func (p *parser) syntax(v *Value, err error) {
 	text := "this is not JSON; look for a missing comma, colon, quote or bracket here or just before"
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		at = len(bytes.TrimRight(p.doc.plain, " \t\r\n"))
+		at = len(bytes.TrimRight(p.doc.plain, white))
 		text = "the file ends too early; close the open bracket or quote"
 	case isBroken(p.doc.plain[min(at, len(p.doc.plain)):]):
 		text = "this is not UTF-8; save the file in that encoding"
 	}
 	at = min(at, len(p.doc.plain))
-	for at < len(p.doc.plain) && strings.IndexByte(" \t\r\n", p.doc.plain[at]) >= 0 {
+	for at < len(p.doc.plain) && strings.IndexByte(white, p.doc.plain[at]) >= 0 {
 		at++
 	}
 	place := *v // under its key, but where the mistake is

@@ -17,19 +17,24 @@ const (
 	longestTail   = 300 // of what a child wrote to standard error
 )
 
-// Reason says in one line why a connection to s failed: exit code and last words of a child included, values of the
-// entry's env and headers, arguments and the secret parts of its address left out.
+// Reason says in one line why a connection to s failed: exit code and last words of a child included. What may be secret is
+// left out of it: the values of the entry's env, envFile and headers, its client's secret, the query and other secret parts of
+// its address, arguments that look like secrets, and the values of variables and inputs in all of them.
 func Reason(s Server, err error) string {
 	if err == nil {
 		return ""
 	}
+	return cut(reason(s, err))
+}
+
+func reason(s Server, err error) string {
 	var exit *stdio.ExitError
 	if errors.As(err, &exit) {
-		return mask(s, exitReason(exit))
+		return exitReason(s, exit)
 	}
 	var start *stdio.StartError
 	if errors.As(err, &start) && errors.Is(err, exec.ErrNotFound) {
-		return fmt.Sprintf("the program %q was not found in PATH", start.Path)
+		return mask(s, fmt.Sprintf("the program %q was not found in PATH", start.Path))
 	}
 	var auth *client.AuthError
 	if errors.As(err, &auth) {
@@ -49,13 +54,13 @@ func Reason(s Server, err error) string {
 	return mask(s, text)
 }
 
-func exitReason(exit *stdio.ExitError) string {
+func exitReason(s Server, exit *stdio.ExitError) string {
 	how := fmt.Sprintf("exit code %d", exit.Code)
 	if exit.Signal != "" {
 		how = "signal " + exit.Signal
 	}
-	text := fmt.Sprintf("the process of %s ended (%s)", exit.Command, how)
-	tail := oneLine(exit.StderrTail)
+	text := mask(s, fmt.Sprintf("the process of %s ended (%s)", exit.Command, how))
+	tail := mask(s, exit.StderrTail) // before it is cut: half a secret is not found any more
 	if tail == "" {
 		return text
 	}
@@ -82,31 +87,42 @@ func mask(s Server, text string) string {
 	if s.URL != "" {
 		text = strings.ReplaceAll(text, s.URL, PublicURL(s.URL))
 	}
-	for _, values := range []map[string]string{s.Env, s.Headers} {
-		for _, v := range values {
-			if len(v) >= 6 { // shorter ones are no secrets, and would hit words
-				text = strings.ReplaceAll(text, v, "***")
-			}
-		}
+	for _, secret := range secretsOf(s) {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
-	text = oneLine(text)
-	if len(text) > longestReason {
-		text = strings.ToValidUTF8(text[:longestReason], "") + "..."
-	}
-	return text
+	return oneLine(text)
 }
 
-// PublicURL is an address without user, query and fragment.
+// cut keeps an error readable.
+func cut(text string) string {
+	if len(text) <= longestReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestReason], "") + "..."
+}
+
+// PublicURL is an address without user, query and fragment, and with *** for parts of the path that look like keys.
 func PublicURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "(an address that cannot be read)"
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	if u.Scheme == "unix" || u.Scheme == "pipe" { // paths on this machine
+		return address
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
+	steps := strings.Split(u.EscapedPath(), "/")
+	for i, step := range steps {
+		if looksLikeKey(step) {
+			steps[i] = "***"
+		}
+	}
+	u.Path, u.RawPath = "", ""
+	return u.String() + strings.Join(steps, "/")
 }
 
-// oneLine joins lines, and drops what could move a terminal's cursor.
+// oneLine joins lines, and drops what a terminal would obey.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == ' ' }), " ")
+	text = strings.ToValidUTF8(text, "\ufffd")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return isControl(r) || r == ' ' }), " ")
 }

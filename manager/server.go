@@ -28,7 +28,7 @@ type Server struct {
 
 	Command string            // program to start (stdio)
 	Args    []string          // its arguments
-	Env     map[string]string // added to its environment; numbers and true or false are taken as their text
+	Env     map[string]string // added to its environment; numbers and true or false are taken as their text, null as not there
 	EnvFile string            // a file with more of them, not read here
 	Dir     string            // its working folder, from cwd; empty means the caller's
 
@@ -43,12 +43,14 @@ type Server struct {
 	DisabledTools []string // from disabledTools, disabled_tools and excludeTools
 	AutoApprove   []string // from autoApprove, auto_approve and alwaysAllow
 
-	OAuth       json.RawMessage // kept as it is
+	OAuth       *OAuth          // how to sign in; nil when the entry says nothing about it
 	Icon        json.RawMessage // text, object or list, kept as it is
 	Description string
 
 	Raw   json.RawMessage // the whole entry as plain JSON, unknown keys included, variables not put in
 	Value *Value          // the same with positions
+
+	secrets []string // values of variables and inputs in it, which Reason hides
 }
 
 var (

@@ -34,6 +34,7 @@ type Config struct {
 	RequireAll bool // a server that cannot be reached is fatal at start
 
 	Servers []manager.Server // in the order of the file, disabled ones included
+	Names   []string         // of all entries of the file, those that are wrong or were not to be read included
 }
 
 // Default gives the settings of a file that sets none. It is the one place that knows them.
@@ -50,15 +51,19 @@ func Default() *Config {
 	}
 }
 
-// Options says how a file is read. The zero value is ready to use.
+// Options says how a file is read, in the words of [manager.ReadOptions]. The zero value is ready to use.
 type Options struct {
-	// Lookup and Input give the values of variables and inputs, as in [manager.ReadOptions].
-	Lookup func(name string) (value string, ok bool)
-	Input  func(id string) (value string, ok bool)
+	Lookup    func(name string) (value string, ok bool)
+	Input     func(id string) (value string, ok bool)
+	Ask       func(manager.Input) (value string, err error)
+	Workspace string
+	Only      []string
 }
 
 func (o Options) reader() manager.ReadOptions {
-	return manager.ReadOptions{Lookup: o.Lookup, Input: o.Input, Sections: []string{sectionKey}}
+	return manager.ReadOptions{
+		Lookup: o.Lookup, Input: o.Input, Ask: o.Ask, Workspace: o.Workspace, Only: o.Only, Sections: []string{sectionKey},
+	}
 }
 
 // ReadFile reads the configuration file at path. See [Read].

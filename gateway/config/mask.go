@@ -11,15 +11,37 @@ const mask = "***"
 
 var (
 	loneReference = regexp.MustCompile(`^\$\{(env:|input:)?[A-Za-z0-9_.-]+\}$`)
-	anyDefault    = regexp.MustCompile(`(\$\{(?:env:)?\w+:-)[^}]*\}`)
+	beforeDefault = regexp.MustCompile(`\$\{[^${}]*?:-`)
 	secretFlag    = regexp.MustCompile(`(?i)^-.*(key|token|secret|passw|auth|cred|header|cookie)|^-H$`)
 	variableName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	longWord      = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
 	digit         = regexp.MustCompile(`[0-9]`)
 )
 
-// maskDefaults hides the defaults of variables.
-func maskDefaults(text string) string { return anyDefault.ReplaceAllString(text, "${1}"+mask+"}") }
+// maskDefaults hides the defaults of variables, those of variables in a default with it.
+func maskDefaults(text string) string {
+	var b strings.Builder
+	for {
+		at := beforeDefault.FindStringIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		end, open := at[1], 1
+		for ; end < len(text) && open > 0; end++ {
+			switch {
+			case text[end] == '}':
+				open--
+			case text[end] == '{' && text[end-1] == '$':
+				open++
+			}
+		}
+		b.WriteString(text[:at[1]] + mask)
+		if open == 0 {
+			b.WriteString("}")
+		}
+		text = text[end:]
+	}
+}
 
 // maskValue hides a text unless it only names a variable.
 func maskValue(text string) string {

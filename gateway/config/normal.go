@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 // mcpServers, and an end of line.
 //
 // Texts are shown as they stand in the file, with variables not put in. What may be secret becomes "***": values of
-// env and headers (a lone ${VAR} is shown), oauth, defaults of variables, and of addresses the user part, values in
-// the query and long path segments. Of args it masks what looks like a secret, which is a guess.
+// env and headers (a lone ${VAR} is shown), secrets and unknown values of oauth, defaults of variables, and of addresses the
+// user part, values in the query and long path segments. Of args it masks what looks like a secret, which is a guess.
 func (c *Config) Marshal() ([]byte, error) {
 	servers := make(ordered, len(c.Servers))
 	for i, s := range c.Servers {
@@ -122,7 +123,7 @@ type normalServer struct {
 	Disabled      bool              `json:"disabled"`
 	DisabledTools []string          `json:"disabledTools,omitempty"`
 	AutoApprove   []string          `json:"autoApprove,omitempty"`
-	OAuth         string            `json:"oauth,omitempty"`
+	OAuth         any               `json:"oauth,omitempty"`
 	Icon          json.RawMessage   `json:"icon,omitempty"`
 	Description   string            `json:"description,omitempty"`
 }
@@ -143,10 +144,51 @@ func normalServerOf(s manager.Server) normalServer {
 	if s.Timeout > 0 {
 		n.Timeout = duration(s.Timeout)
 	}
-	if len(s.OAuth) > 0 {
-		n.OAuth = mask
+	if s.OAuth != nil {
+		n.OAuth = maskOAuth(s.Value)
 	}
 	return n
+}
+
+// maskOAuth gives what an entry says about signing in, as it stands there, under oauth or auth.
+func maskOAuth(entry *manager.Value) any {
+	v := entry.Member("oauth")
+	if v == nil || v.Kind() == manager.Null {
+		v = entry.Member("auth")
+	}
+	if v.Kind() != manager.Object {
+		return v.Text() != "false"
+	}
+	shown := ordered{}
+	for _, child := range v.Children() {
+		shown = append(shown, member{child.Name(), maskMember(child)})
+	}
+	return shown
+}
+
+var shownOfOAuth = regexp.MustCompile(`(?i)^(client_?id|(oauth_?)?scopes?|issuer|.*(url|uri|server))$`)
+
+// maskMember gives one member of what an entry says about signing in.
+func maskMember(v *manager.Value) any {
+	shown := shownOfOAuth.MatchString(v.Name())
+	switch {
+	case v.Kind() == manager.Number, v.Kind() == manager.Boolean, v.Kind() == manager.Null:
+		return v.Raw()
+	case v.Kind() == manager.List && shown:
+		out := []string{}
+		for _, child := range v.Children() {
+			out = append(out, maskDefaults(child.Text()))
+		}
+		return out
+	case v.Kind() == manager.Text && shown && strings.Contains(v.Text(), "://"):
+		return maskURL(v.Text())
+	case v.Kind() == manager.Text && shown:
+		return maskDefaults(v.Text())
+	}
+	if v.Kind() != manager.Text {
+		return mask
+	}
+	return maskValue(v.Text())
 }
 
 // present gives shown unless the value is not there: the text of null is not a value.

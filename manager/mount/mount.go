@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,14 @@ import (
 // Key is where the section stands in a file. In a file whose root is the map of servers, give it to
 // manager.ReadOptions.Sections, so that it is not taken for one of them.
 const Key = "server"
+
+// Where HTTP+SSE is served where the program says nothing else.
+const (
+	ssePath     = "/sse"
+	messagePath = "/message"
+)
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._~!$&'()*+,;=:@-]+$`)
 
 // Section is what a file says about the server that its program is.
 type Section struct {
@@ -84,9 +94,6 @@ func Read(f *manager.File) (*Section, error) {
 	if in.Name == "" {
 		problems.Add(v, "the server needs a name; add one")
 	}
-	if at := v.Member("path"); !strings.HasPrefix(in.Path, "/") || strings.ContainsAny(in.Path, "{} ?#") {
-		problems.Add(at, "the path must begin with a slash and hold no braces, spaces, '?' or '#'")
-	}
 	for i, text := range in.Transports {
 		kind := manager.Transport(text)
 		switch at := v.Member("transports").Children(); {
@@ -98,10 +105,25 @@ func Read(f *manager.File) (*Section, error) {
 			s.Transports = append(s.Transports, kind)
 		}
 	}
+	if len(in.Transports) == 0 {
+		problems.Add(v.Member("transports"), "nothing is served without a transport; write http, sse or stdio, or leave the key out")
+	}
+	// The mux panics for a path that it cannot serve, or that it serves already.
+	switch at := v.Member("path"); {
+	case !strings.HasPrefix(in.Path, "/") || path.Clean(in.Path) != in.Path || !plainPath.MatchString(in.Path):
+		problems.Add(at, "this must be a plain path such as /mcp")
+	case s.Serves(manager.SSE) && (in.Path == ssePath || in.Path == messagePath):
+		problems.Add(at, "this path belongs to the transport sse; choose another")
+	}
 	for i, origin := range in.Origins {
 		u, err := url.Parse(origin)
-		if origin != "null" && (err != nil || u.Scheme == "" || u.Host == "" || u.Path != "") {
+		if origin != "null" && (err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin) {
 			problems.Add(v.Member("origins").Children()[i], "an origin is a scheme and a host, such as https://app.example.com")
+		}
+	}
+	for i, host := range in.Hosts {
+		if host == "" || strings.ContainsAny(host, "/@* ") {
+			problems.Add(v.Member("hosts").Children()[i], "a host is a name or name:port, such as app.example.com")
 		}
 	}
 	if err := problems.Err(); err != nil {
@@ -137,15 +159,15 @@ func (s *Section) Mount(mux *http.ServeMux, srv *server.Server) {
 	if !s.Serves(manager.SSE) {
 		return
 	}
-	h, path, messages := srv.SSEHandler(), s.Options.SSE.Path, s.Options.SSE.MessagePath
-	if path == "" {
-		path = "/sse"
+	h, stream, messages := srv.SSEHandler(), s.Options.SSE.Path, s.Options.SSE.MessagePath
+	if stream == "" {
+		stream = ssePath
 	}
 	if messages == "" {
-		messages = "/message"
+		messages = messagePath
 	}
-	mux.Handle(path, h)
-	if messages != path {
+	mux.Handle(stream, h)
+	if messages != stream {
 		mux.Handle(messages, h)
 	}
 }

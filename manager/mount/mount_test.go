@@ -51,16 +51,26 @@ func TestRead(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                           "server: the server needs a name",
-		`[]`:                           "server: this has the wrong kind",
-		`{"nam": "x"}`:                 "server.nam: this key is not known",
-		`{"name": "x", "path": "mcp"}`: "server.path: the path must begin",
-		`{"name": "x", "transports": ["http", "ws"]}`:         "server.transports[1]: this transport is not known",
-		`{"name": "x", "transports": ["sse", "sse"]}`:         "server.transports[1]: this transport stands twice",
-		`{"name": "x", "origins": ["desk.example"]}`:          "server.origins[0]: an origin is",
-		`{"name": "x", "limits": {"idleTimeout": 7}}`:         "server.limits.idleTimeout: this has the wrong kind",
-		`{"name": "x", "limits": {"maxBodyBytes": "hush"}}`:   "server.limits.maxBodyBytes: this has the wrong kind",
-		"{\"name\": \"x\",\n \"limits\": {\"maxBodies\": 7}}": "f.json:2:",
+		`{}`:                               "server: the server needs a name",
+		`[]`:                               "server: this has the wrong kind",
+		`{"nam": "x"}`:                     "server.nam: this key is not known",
+		`{"name": "x", "path": "mcp"}`:     "server.path: this must be a plain path",
+		`{"name": "x", "path": "/a//b"}`:   "server.path: this must be a plain path",
+		`{"name": "x", "path": "/a/../b"}`: "server.path: this must be a plain path",
+		`{"name": "x", "path": "/a\tb"}`:   "server.path: this must be a plain path",
+		`{"name": "x", "path": "/{x}"}`:    "server.path: this must be a plain path",
+		`{"name": "x", "path": ""}`:        "server.path: this must be a plain path",
+		`{"name": "x", "path": "/sse", "transports": ["http","sse"]}`: "server.path: this path belongs to the transport sse",
+		`{"name": "x", "transports": []}`:                             "server.transports: nothing is served",
+		`{"name": "x", "transports": null}`:                           "server.transports: nothing is served",
+		`{"name": "x", "origins": ["https://a.example?hush"]}`:        "server.origins[0]: an origin is",
+		`{"name": "x", "hosts": ["https://a.example"]}`:               "server.hosts[0]: a host is",
+		`{"name": "x", "transports": ["http", "ws"]}`:                 "server.transports[1]: this transport is not known",
+		`{"name": "x", "transports": ["sse", "sse"]}`:                 "server.transports[1]: this transport stands twice",
+		`{"name": "x", "origins": ["desk.example"]}`:                  "server.origins[0]: an origin is",
+		`{"name": "x", "limits": {"idleTimeout": 7}}`:                 "server.limits.idleTimeout: this has the wrong kind",
+		`{"name": "x", "limits": {"maxBodyBytes": "hush"}}`:           "server.limits.maxBodyBytes: this has the wrong kind",
+		"{\"name\": \"x\",\n \"limits\": {\"maxBodies\": 7}}":         "f.json:2:",
 	} {
 		s, err := read(t, `{"server": `+text+`}`)
 		if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
