@@ -60,12 +60,14 @@ type builder struct {
 	base    string // in front of the folders below one that is a skill itself
 	total   int64
 	sources []Source         // with whole paths
+	roots   map[string]bool  // the paths of sources
 	files   map[string]*file // by path
+	names   []string         // the paths of files, sorted; set by finish
 	faults  []error
 }
 
 func newBuilder(o Options) *builder {
-	return &builder{opts: o.withDefaults(), files: map[string]*file{}}
+	return &builder{opts: o.withDefaults(), roots: map[string]bool{}, files: map[string]*file{}}
 }
 
 func (b *builder) refuse(path string, err error) { b.faults = append(b.faults, fault(path, err)) }
@@ -77,6 +79,7 @@ func (b *builder) add(src Source) {
 		return
 	}
 	b.sources = append(b.sources, src)
+	b.roots[src.Path] = true
 	for name, content := range src.Files {
 		b.put(src.Path, name, &file{content: content, digest: Digest(content)})
 	}
@@ -103,7 +106,7 @@ func (b *builder) place(src *Source) error {
 	if src.Path = path.Join(b.opts.Prefix, src.Path); !valid {
 		return errors.New("the path must be segments with / between them, without empty ones and those that begin with a dot")
 	}
-	if slices.ContainsFunc(b.sources, func(other Source) bool { return other.Path == src.Path }) {
+	if b.roots[src.Path] {
 		return errors.New("it is there twice")
 	}
 	return nil
@@ -135,7 +138,8 @@ func (b *builder) put(folder, name string, f *file) {
 // finish makes the entries.
 func (b *builder) finish() (*Set, error) {
 	s := &Set{opts: b.opts, skills: map[string]*skill{}, byURI: map[string]*file{}, folders: map[string][]item{}}
-	for _, name := range slices.Sorted(maps.Keys(b.files)) {
+	b.names = slices.Sorted(maps.Keys(b.files))
+	for _, name := range b.names {
 		b.describe(name, b.files[name])
 	}
 	for _, src := range b.sources {
@@ -191,11 +195,13 @@ func (b *builder) entry(src Source) (Skill, error) {
 	}
 	e := Skill{URI: manifest.resource.URI, FrontMatter: matter}
 	n := 0
-	for name, f := range b.files {
+	first, _ := slices.BinarySearch(b.names, src.Path+"/")
+	for _, name := range b.names[first:] {
 		if !strings.HasPrefix(name, src.Path+"/") {
-			continue
+			break
 		}
 		n++
+		f := b.files[name]
 		e.Dynamic = e.Dynamic || f.made != nil
 		e.Files = append(e.Files, File{URI: f.resource.URI, Digest: f.digest, Size: int64(len(f.content))})
 	}
@@ -213,7 +219,8 @@ func (b *builder) entry(src Source) (Skill, error) {
 // folders fills in what stands in each folder, from those of skills downwards.
 func (b *builder) folders(s *Set) error {
 	inside := func(name string) bool {
-		return slices.ContainsFunc(b.sources, func(src Source) bool { return name == src.Path || strings.HasPrefix(name, src.Path+"/") })
+		_, ok := owner(b.roots, path.Join(name, Manifest))
+		return ok
 	}
 	for name, f := range b.files {
 		child, res := name, f.resource

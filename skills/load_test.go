@@ -1,6 +1,7 @@
 package skills_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,6 +181,59 @@ func TestLoadLeadsNowhereElse(t *testing.T) {
 	}
 	if _, err := skills.Load(root.FS(), skills.Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLoadLinksToFolders holds that a link is not followed that stands where a skill, a folder in one or a SKILL.md should.
+func TestLoadLinksToFolders(t *testing.T) {
+	elsewhere := t.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, "SKILL.md"), manifest("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ target, want string }{
+		"b":          {elsewhere, ""}, // beside skills: left out
+		"a/refs":     {elsewhere, "a/refs is a symbolic link"},
+		"b/SKILL.md": {filepath.Join(elsewhere, "SKILL.md"), "b/SKILL.md is a symbolic link"},
+		"a/me":       {".", "a/me is a symbolic link"}, // a circle
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, sub := range []string{"a", filepath.Dir(name)} {
+				if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, "a", "SKILL.md"), manifest("a"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(c.target, filepath.Join(dir, name)); err != nil {
+				t.Skip("no symbolic links here:", err)
+			}
+			set, err := skills.Load(os.DirFS(dir), skills.Options{})
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || len(set.Skills()) != 1 {
+				t.Errorf("got %v, %v", set, err)
+			}
+		})
+	}
+}
+
+// TestLoadMany loads 10,000 skills: the time grows with their number and not with its square, which would be minutes.
+func TestLoadMany(t *testing.T) {
+	const many = 10_000
+	var sources []skills.Source
+	for i := range many {
+		name := fmt.Sprint("s", i)
+		sources = append(sources, skills.Source{Path: name, Files: map[string][]byte{"SKILL.md": manifest(name), "refs/a.md": []byte("x")}})
+	}
+	set, err := skills.New(skills.Options{}, sources...)
+	if err != nil || len(set.Skills()) != many {
+		t.Fatal(err)
 	}
 }
 

@@ -1,13 +1,11 @@
 package skills
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -151,8 +149,8 @@ const (
 func (s Skill) Check() error {
 	root, ok := strings.CutSuffix(s.URI, "/"+Manifest)
 	_, path, hasScheme := strings.Cut(root, "://")
-	if !ok || !hasScheme || path == "" || strings.HasSuffix(path, "/") {
-		return fmt.Errorf("the URI %.200q of a skill must end in /NAME/%s", s.URI, Manifest)
+	if !ok || !hasScheme || path == "" || !leadsDown(strings.TrimPrefix(path, "/")) { // some schemes have no authority in front
+		return fmt.Errorf("the URI %.200q of a skill must end in /NAME/%s, and lead straight there", s.URI, Manifest)
 	}
 	if err := s.checkHead(path[strings.LastIndexByte(path, '/')+1:]); err != nil {
 		return fmt.Errorf("%.200s: %w", s.URI, err)
@@ -228,13 +226,4 @@ func (s Skill) Verify(uri string, content []byte) error {
 		return fmt.Errorf("%.200s has other front matter than the entry of the skill", uri)
 	}
 	return nil
-}
-
-// sameJSON compares two texts as JSON values: the order of members and the way a number is written do not matter.
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return bytes.Equal(a, b)
-	}
-	return reflect.DeepEqual(x, y)
 }

@@ -72,6 +72,9 @@ func TestCheck(t *testing.T) {
 		{"no manifest in the URI", func(s *skills.Skill) { s.URI = "skill://x/git" }, "must end in"},
 		{"no folder", func(s *skills.Skill) { s.URI = "skill:///SKILL.md" }, "must end in"},
 		{"no scheme", func(s *skills.Skill) { s.URI = "x/git/SKILL.md" }, "must end in"},
+		{"folder that leads up", func(s *skills.Skill) { s.URI = "skill://x/../git/SKILL.md" }, "straight there"},
+		{"folder that leads up in disguise", func(s *skills.Skill) { s.URI = "skill://x/%2E./git/SKILL.md" }, "straight there"},
+		{"folder behind a query", func(s *skills.Skill) { s.URI = "skill://x?y=/git/SKILL.md" }, "straight there"},
 		{"no front matter", func(s *skills.Skill) { s.FrontMatter = nil }, "missing"},
 		{"file outside", func(s *skills.Skill) { s.Files[0].URI = "skill://x/other" }, "not in the folder"},
 		{"file that leads up", func(s *skills.Skill) { s.Files[1].URI = "skill://x/git/a/%2e%2E/b" }, "not in the folder"},
@@ -104,6 +107,18 @@ func TestVerify(t *testing.T) {
 			func(s *skills.Skill) {
 				s.FrontMatter = json.RawMessage(`{"version":1.1,"name":"git","description":"Commit & <push>"}`)
 			}, ""},
+		{"manifest, a large number of other digits", "skill://x/git/SKILL.md", "---\nname: git\ndescription: d\nid: 9007199254740993\n---\n",
+			func(s *skills.Skill) {
+				s.Dynamic, s.FrontMatter = true, json.RawMessage(`{"name":"git","description":"d","id":9007199254740992}`)
+			}, "other front matter"},
+		{"manifest, in lists and deeper", "skill://x/git/SKILL.md", "---\nname: git\ndescription: d\nmetadata:\n  a: [1.50, -0, x, true, null]\n---\n",
+			func(s *skills.Skill) {
+				s.Dynamic, s.FrontMatter = true, json.RawMessage(`{"name":"git","metadata":{"a":[1.5,0,"x",true,null]},"description":"d"}`)
+			}, ""},
+		{"manifest, an entry with a member twice", "skill://x/git/SKILL.md", "---\nname: git\ndescription: d\n---\n",
+			func(s *skills.Skill) {
+				s.Dynamic, s.FrontMatter = true, json.RawMessage(`{"name":"git","description":"x","description":"d"}`)
+			}, "other front matter"},
 		{"other size", file, "hello!", nil, "has 6 bytes"},
 		{"other bytes", file, "hellO", nil, "digest"},
 		{"not listed", "skill://x/git/c", "", nil, "no file"},

@@ -90,8 +90,8 @@ func New(o Options, sources ...Source) (*Set, error) {
 // skill, under the name in its front matter.
 //
 // Files and folders whose names begin with a dot are left out, and so is what belongs to no skill. Symbolic links and other
-// special files inside a skill are refused, since they may lead out of the folder; for one on disk use os.OpenRoot(dir) and
-// its FS, which nothing leads out of. The error names every skill that cannot be served.
+// special files inside a skill are refused, since they may lead out of the folder, and links beside skills are not followed; for
+// a folder on disk use os.OpenRoot(dir) and its FS, which nothing leads out of. The error names every skill that cannot be served.
 func Load(fsys fs.FS, o Options) (*Set, error) {
 	found, err := survey(fsys)
 	if err != nil {

@@ -42,10 +42,15 @@ func escape(segment string) string {
 // in whatever way, leads elsewhere.
 func within(root, uri string) bool {
 	rest, ok := strings.CutPrefix(uri, root+"/")
-	if !ok || strings.ContainsAny(rest, "?#\\") {
+	return ok && leadsDown(rest)
+}
+
+// leadsDown tells whether a path of a URI is segments that each name one thing below the one before.
+func leadsDown(path string) bool {
+	if strings.ContainsAny(path, "?#\\") {
 		return false
 	}
-	for segment := range strings.SplitSeq(rest, "/") {
+	for segment := range strings.SplitSeq(path, "/") {
 		plain, err := url.PathUnescape(segment)
 		if err != nil || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "/\\\x00") || !utf8.ValidString(plain) {
 			return false

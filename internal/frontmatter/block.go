@@ -217,10 +217,12 @@ func (p *parser) plain(rest string, l line, parent int) error {
 	if err := checkStart(rest, l.no); err != nil {
 		return err
 	}
-	words, commented := cutComment(rest)
-	if err := checkPlain(words, l.no); err != nil {
+	first, commented := cutComment(rest)
+	if err := checkPlain(first, l.no); err != nil {
 		return err
 	}
+	var words strings.Builder
+	words.WriteString(first)
 	for blanks := 0; p.at < len(p.lines); p.at++ {
 		next := p.lines[p.at]
 		if next.text == "" && !strings.Contains(next.raw, "\t") {
@@ -242,11 +244,13 @@ func (p *parser) plain(rest string, l line, parent int) error {
 			return err
 		}
 		if blanks == 0 {
-			words += " "
+			words.WriteByte(' ')
 		}
-		words, blanks = words+strings.Repeat("\n", blanks)+more, 0
+		words.WriteString(strings.Repeat("\n", blanks))
+		words.WriteString(more)
+		blanks = 0
 	}
-	out, err := appendPlain(p.out, words, l.no)
+	out, err := appendPlain(p.out, words.String(), l.no)
 	p.out = out
 	if err == nil {
 		err = p.nothingMore(l, parent)
