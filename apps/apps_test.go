@@ -192,6 +192,7 @@ func TestSupported(t *testing.T) {
 		`{}`: false,
 		`{"extensions":{"io.modelcontextprotocol/ui":{}}}`:                                               false,
 		`{"extensions":{"io.modelcontextprotocol/ui":7}}`:                                                false,
+		`{"extensions":{"io.modelcontextprotocol/ui":{"MimeTypes":["text/html;profile=mcp-app"]}}}`:      false,
 		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`:                      false,
 		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["x","text/html; profile=mcp-app"]}}}`: true,
 	} {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -41,7 +43,7 @@ func Supported(c mcp.ClientCapabilities) bool {
 		return false
 	}
 	var s Settings
-	return json.Unmarshal(raw, &s) == nil && slices.ContainsFunc(s.MIMETypes, IsPage)
+	return jsonv2.Unmarshal(raw, &s) == nil && slices.ContainsFunc(s.MIMETypes, IsPage)
 }
 
 // IsPage tells whether a media type is MIMEType, in whatever way it is written.
