@@ -38,7 +38,7 @@ type IntrospectionOptions struct {
 	// MaxCached bounds the answers that are kept; beyond it the oldest go. Zero or less means 10,000.
 	MaxCached int
 
-	// MaxInFlight bounds the questions at once; beyond it requests are refused with 503. Zero or less means 64.
+	// MaxInFlight bounds the questions at once, of which there is one for a token; beyond it requests are refused with 503. Zero or less means 64.
 	MaxInFlight int
 
 	// Timeout bounds one question. Zero or less means 5 s.
@@ -69,9 +69,17 @@ type Introspection struct {
 	client *http.Client
 	places chan struct{}
 
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]answer
-	order [][sha256.Size]byte // oldest first; holds each key of known once
+	mu     sync.Mutex
+	known  map[[sha256.Size]byte]answer
+	order  [][sha256.Size]byte // oldest first; holds each key of known once
+	asking map[[sha256.Size]byte]*question
+}
+
+// question is one that is out. token and err are set when done is closed.
+type question struct {
+	done  chan struct{}
+	token *Token
+	err   error
 }
 
 // answer is what is remembered of a good token.
@@ -110,27 +118,66 @@ func NewIntrospection(o IntrospectionOptions) (*Introspection, error) {
 	}
 	return &Introspection{
 		opts: o, client: clientFor(o.HTTPClient), places: make(chan struct{}, o.MaxInFlight),
-		known: make(map[[sha256.Size]byte]answer),
+		known: make(map[[sha256.Size]byte]answer), asking: make(map[[sha256.Size]byte]*question),
 	}, nil
 }
 
 // Verify implements Verifier.
 func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error) {
+	known, q, err := v.look(ctx, token)
+	if known != nil || err != nil {
+		return known, err
+	}
+	select {
+	case <-q.done:
+		return q.token, q.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// look returns what is known of a token, or the question that is out about it: one for all who want to know at once.
+func (v *Introspection) look(ctx context.Context, token string) (*Token, *question, error) {
 	key := sha256.Sum256([]byte(token))
-	if known := v.remembered(key); known != nil {
-		return known, nil
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.known[key]; ok && time.Now().Before(known.until) {
+		return known.token, nil, nil
+	}
+	if q := v.asking[key]; q != nil {
+		return nil, q, nil
 	}
 	select {
 	case v.places <- struct{}{}:
-		defer func() { <-v.places }()
 	default:
-		return nil, errors.New("too many tokens are being asked about at once")
+		return nil, nil, errors.New("too many tokens are being asked about at once")
 	}
-	found, err := v.ask(ctx, token)
-	if err == nil {
-		v.remember(key, found)
+	q := &question{done: make(chan struct{}), err: errors.New("introspection broke off")}
+	if v.opts.CacheFor >= 0 { // else each request wants an answer of its own
+		v.asking[key] = q
 	}
-	return found, err
+	go v.run(context.WithoutCancel(ctx), key, token, q) // ends within Timeout
+	return nil, q, nil
+}
+
+// run puts a question. It goes on when the request that began it is given up: others wait for it.
+func (v *Introspection) run(ctx context.Context, key [sha256.Size]byte, token string, q *question) {
+	defer func() {
+		if p := recover(); p != nil { // of the client of the options; what it says may hold the token
+			q.err = fmt.Errorf("introspection broke off with a panic of the type %T", p)
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.asking[key] == q {
+			delete(v.asking, key)
+		}
+		if q.err == nil {
+			v.remember(key, q.token)
+		}
+		<-v.places
+		close(q.done)
+	}()
+	q.token, q.err = v.ask(ctx, token)
 }
 
 // ask puts the question.
@@ -186,18 +233,7 @@ func (v *Introspection) read(body []byte) (*Token, error) {
 	return out, nil
 }
 
-// remembered returns a fresh answer, or nil.
-func (v *Introspection) remembered(key [sha256.Size]byte) *Token {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	known, ok := v.known[key]
-	if !ok || !time.Now().Before(known.until) {
-		return nil
-	}
-	return known.token
-}
-
-// remember keeps an answer. One that is there already keeps its place in the order.
+// remember keeps an answer. One that is there already keeps its place in the order. v.mu is held.
 func (v *Introspection) remember(key [sha256.Size]byte, found *Token) {
 	if v.opts.CacheFor < 0 {
 		return
@@ -206,8 +242,6 @@ func (v *Introspection) remember(key [sha256.Size]byte, found *Token) {
 	if !found.Expiry.IsZero() && found.Expiry.Before(until) {
 		until = found.Expiry
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	if _, ok := v.known[key]; !ok {
 		for len(v.order) >= v.opts.MaxCached {
 			delete(v.known, v.order[0])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -140,6 +141,49 @@ func TestIntrospectionBounds(t *testing.T) {
 		}
 		if got := <-slow; got != "unsure" || time.Since(began) != 5*time.Second {
 			t.Errorf("the first: %s after %s", got, time.Since(began))
+		}
+	})
+}
+
+// Many requests at once with one token are one question; who gives up waiting does not end it for the others, and a client
+// that panics ends nothing but its own. Seen to fail: all but the first 64 were refused each time an answer had grown old.
+func TestIntrospectionAsksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var questions atomic.Int32
+		var panics atomic.Bool
+		v := asked(t, func(o *auth.IntrospectionOptions) { o.MaxInFlight = 1 }, func(r *http.Request) (*http.Response, error) {
+			questions.Add(1)
+			time.Sleep(time.Second)
+			if panics.Load() {
+				panic("token-of-ann")
+			}
+			return answer(r, 200, "application/json", `{"active":true,"sub":"ann","aud":"x"}`), nil
+		})
+		hasty, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		first := make(chan string, 1)
+		go func() { first <- judge(hasty, v, "token-of-ann") }()
+		synctest.Wait()
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				if got := judge(t.Context(), v, "token-of-ann"); got != "good" {
+					t.Error(got)
+				}
+			})
+		}
+		wg.Wait()
+		if got := <-first; got != "unsure" || questions.Load() != 1 {
+			t.Errorf("%s after %d questions", got, questions.Load())
+		}
+		time.Sleep(time.Minute)
+		panics.Store(true)
+		if _, err := v.Verify(t.Context(), "token-of-ann"); err == nil || strings.Contains(err.Error(), "ann") {
+			t.Errorf("a panic: %v", err)
+		}
+		panics.Store(false)
+		if got := judge(t.Context(), v, "token-of-ann"); got != "good" || questions.Load() != 3 {
+			t.Errorf("%s after %d questions", got, questions.Load())
 		}
 	})
 }

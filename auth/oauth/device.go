@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -95,16 +96,30 @@ func (v *visit) deviceCode(ctx context.Context, who Credentials) (*deviceCode, e
 	if len(code.User) > 64 || strings.ContainsFunc(code.User, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return nil, fmt.Errorf("%s gave a code that nobody can type", plain(to)) // and that a terminal might obey
 	}
-	for _, page := range []string{code.Page, code.Complete} {
-		u, err := url.Parse(page)
-		if err == nil && page != "" {
+	for _, page := range []*string{&code.Page, &code.Complete} {
+		u, err := url.Parse(*page)
+		if err == nil && *page != "" {
 			err = v.a.web.guard.permits(ctx, u)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("show the page for logins at %s: %w", plain(page), err)
+			return nil, fmt.Errorf("show the page for logins at %s: %w", plain(*page), err)
 		}
+		*page = printable(u)
 	}
 	return &code, nil
+}
+
+// printable is an address in letters that every terminal prints as they are; whatever else is in it is escaped.
+func printable(u *url.URL) string {
+	var b strings.Builder
+	for _, c := range []byte(u.String()) { // which has no control characters of ASCII
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // poll asks for the token until the person has decided. A server that is away for a moment is asked again, ever more

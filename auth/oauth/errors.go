@@ -124,7 +124,8 @@ func (e *ResponseError) transient() bool {
 // unreachable marks failures of the network, which say nothing about credentials.
 type unreachable struct{ err error }
 
-func (u *unreachable) Error() string { return u.err.Error() }
+// Error shows the cause, in which there may be what a peer has written: into its certificate, for one.
+func (u *unreachable) Error() string { return clean(u.err.Error(), 300) }
 func (u *unreachable) Unwrap() error { return u.err }
 
 // transient tells that an error says nothing about the credentials that were used.

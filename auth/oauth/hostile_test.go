@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // inside are addresses that nobody may make a client in the wide world go to.
@@ -247,6 +248,39 @@ func TestHostileUserCodes(t *testing.T) {
 		s.as.device = map[string]any{"device_code": "d", "user_code": code, "verification_uri": "https://as.test/go"}
 		fails(t, s.authorizer(), map[bool]string{true: "seen", false: "nobody can type"}[good])
 		equal(t, code, s.visits == 1, good)
+	}
+}
+
+// TestPageForPeopleIsPlain holds that an address which is shown has nothing in it that does not print.
+func TestPageForPeopleIsPlain(t *testing.T) {
+	s := newScene(t)
+	var shown DevicePrompt
+	s.opts.Flow = Device{Show: func(_ context.Context, p DevicePrompt) error { shown = p; return errors.New("seen") }}
+	s.as.device = map[string]any{"device_code": "d", "user_code": "u", "verification_uri": "https://as.test/\u202ego\u009b",
+		"verification_uri_complete": "https://as.test/go?\u2066x"}
+	fails(t, s.authorizer(), "seen")
+	equal(t, "page", shown.Page, "https://as.test/%E2%80%AEgo%C2%9B")
+	if strings.ContainsFunc(shown.Page+shown.Complete, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		t.Errorf("%q", shown)
+	}
+}
+
+// TestErrorsOfTheNetwork holds that what a peer has written into its certificate, or where a name is long, an error stays
+// one short line.
+func TestErrorsOfTheNetwork(t *testing.T) {
+	s := newScene(t)
+	a := s.authorizer()
+	a.web.named.Transport = transport(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("certificate is valid for \x1b[2J, " + strings.Repeat("x", 5000))
+	})
+	err := fails(t, a, "certificate is valid for")
+	if strings.ContainsFunc(err.Error(), unicode.IsControl) || len(err.Error()) > 2000 {
+		t.Errorf("%q", err)
+	}
+	s = newScene(t)
+	s.rs.documents[usualMetadata].(map[string]any)["authorization_servers"] = []string{"https://as.test/" + strings.Repeat("x", 3000)}
+	if err := fails(t, s.authorizer(), "cannot be the name"); len(err.Error()) > 1000 {
+		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
 }
 

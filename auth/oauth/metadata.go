@@ -66,11 +66,13 @@ func (a *Authorizer) readServer(ctx context.Context, issuer string, trusted bool
 	return nil, failed
 }
 
+const maxIssuer = 2 << 10 // bytes; it becomes part of addresses, keys and log records
+
 // serverAddresses are the well-known addresses for an issuer, in their order. RFC 8414, sections 3.1 and 5.
 func serverAddresses(issuer string) ([]string, error) {
 	const oauth, openID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	u, err := url.Parse(issuer)
-	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || len(issuer) > maxIssuer || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, fmt.Errorf("%q cannot be the name of an authorization server", clean(issuer, 200))
 	}
 	root := u.Scheme + "://" + u.Host

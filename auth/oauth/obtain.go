@@ -209,12 +209,18 @@ func (a *Authorizer) canRefresh(n need, had *token, scopes []string) bool {
 	if had == nil || had.Refresh == "" || !covers(had.Asked, scopes) {
 		return false
 	}
-	again := n.demand != nil && had.Renewed && had.Access == n.not && a.now().Sub(had.Obtained) < time.Minute
+	again := n.demand != nil && had.Renewed && had.Access == n.not && a.justNow(had.Obtained)
 	return !again
 }
 
 // refusedAtOnce tells that the server refuses what a login of a moment ago has brought: another one would bring the same,
 // and people would be asked without end.
 func (a *Authorizer) refusedAtOnce(n need, had *token) bool {
-	return had != nil && n.demand != nil && !n.wider && had.Access != "" && had.Access == n.not && a.now().Sub(had.LoggedIn) < time.Minute
+	return had != nil && n.demand != nil && !n.wider && had.Access != "" && had.Access == n.not && a.justNow(had.LoggedIn)
+}
+
+// justNow tells that something was a moment ago. What a clock that was wrong has put into the future was not.
+func (a *Authorizer) justNow(then time.Time) bool {
+	ago := a.now().Sub(then)
+	return ago >= 0 && ago < time.Minute
 }

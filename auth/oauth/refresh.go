@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 )
@@ -62,10 +63,14 @@ func (v *visit) clientOf(ctx context.Context, t *token) (Credentials, error) {
 	return r.credentials(), nil
 }
 
-// lost tells that a refresh token is of no use any more. A server that is busy or away says nothing of the kind.
+// lost tells that a refresh token is of no use any more. A server that is busy or away says nothing of the kind, and neither
+// does a page of something that stands in front of it: refusals have the status 400 or 401, or a code. RFC 6749, section 5.2.
 func lost(err error) bool {
 	var answer *ResponseError
-	return errors.As(err, &answer) && !answer.transient()
+	if !errors.As(err, &answer) || answer.transient() {
+		return false
+	}
+	return answer.Code != "" || answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnauthorized
 }
 
 // afterRefusal looks again at what is stored once a refresh token was refused: where another has written there meanwhile,

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -142,6 +143,51 @@ func TestC091OutagesDeleteNothing(t *testing.T) {
 		must(t, a)
 		equal(t, "refreshes that failed", s.as.count(grantRefresh), 1)
 	})
+}
+
+// TestC091PagesDeleteNothing holds that an answer of something in front of the authorization server costs no login either,
+// while refusals of its own do, also without a reason.
+func TestC091PagesDeleteNothing(t *testing.T) {
+	for status, logins := range map[int]int{302: 1, 403: 1, 404: 1, 405: 1, 413: 1, 451: 1, 400: 2, 401: 2} {
+		s := newScene(t)
+		a := s.authorizer()
+		must(t, a)
+		s.as.revoke()
+		front := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/token" && r.FormValue("grant_type") == grantRefresh {
+				w.WriteHeader(status)
+				fmt.Fprint(w, "<html>You are not welcome here")
+				return
+			}
+			s.as.ServeHTTP(w, r)
+		})
+		s.hosts["as.test"] = front
+		if logins == 1 {
+			fails(t, a, fmt.Sprint(status))
+			s.hosts["as.test"] = s.as
+			s.clock.pass(time.Minute)
+		}
+		must(t, a)
+		equal(t, fmt.Sprint(status), s.visits, logins)
+	}
+}
+
+// TestClockThatWasWrong holds that times of the future, which a wrong clock has stored, keep nobody from a new token.
+func TestClockThatWasWrong(t *testing.T) {
+	for _, renewed := range []bool{false, true} {
+		s := newScene(t)
+		s.opts.Store, s.as.noRefresh = NewMemoryStore(0), !renewed
+		s.clock.pass(1000 * time.Hour)
+		a := s.authorizer()
+		must(t, a)
+		if renewed {
+			s.as.revoke()
+			must(t, a)
+		}
+		s.clock.pass(-1000 * time.Hour)
+		s.as.revoke()
+		must(t, s.authorizer())
+	}
 }
 
 // TestC091NewerTokensAreFound holds that a refused refresh token is no reason to delete what another has stored meanwhile.
