@@ -1,33 +1,15 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"github.com/rialto-mcp/rialto/conformance/suitetest"
 )
 
 // TestSuite runs two scenarios of the official suite as the whole of it is run in CI, with the list of known gaps.
 func TestSuite(t *testing.T) {
-	folder, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	node := filepath.Join(folder, "node_modules", "node", "bin", "node")
-	if _, err := os.Stat(node); err != nil {
-		if os.Getenv("RIALTO_REQUIRE_PEERS") == "1" {
-			t.Fatal("the suite is required and not installed; run npm ci in the folder conformance")
-		}
-		t.Skip("the suite is not installed; run npm ci in the folder conformance")
-	}
-	url := start(t)
-	for revision, scenario := range map[string]string{"2025-11-25": "server-initialize", "2026-07-28": "server-stateless"} {
-		t.Run(revision, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), node, "run.mjs", "server", "--url", url, "--revision", revision, "--scenario", scenario)
-			cmd.Dir = folder
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", scenario, err, out)
-			}
-		})
-	}
+	suite := suitetest.Need(t)
+	suite.Run(t, map[string]string{
+		"2025-11-25": "server-initialize", "2026-07-28": "server-stateless",
+	}, "run.mjs", "server", "--url", start(t))
 }
