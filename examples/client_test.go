@@ -34,6 +34,16 @@ func startShop() (url string, stop func()) {
 	return web.URL, web.Close
 }
 
+// dialShop is a client of that shop.
+func dialShop() (c *client.Client, done func()) {
+	url, stop := startShop()
+	c, err := client.DialHTTP(context.Background(), url, client.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return c, func() { c.Close(); stop() }
+}
+
 // A verdict saves the next connection to the same server the round trip of finding out.
 func Example_verdict() {
 	url, stop := startShop()
@@ -69,14 +79,9 @@ func Example_verdict() {
 
 // Time limits, and what their end looks like.
 func Example_timeouts() {
-	url, stop := startShop()
-	defer stop()
+	c, done := dialShop()
+	defer done()
 	ctx := context.Background()
-	c, err := client.DialHTTP(ctx, url, client.Options{})
-	if err != nil {
-		panic(err)
-	}
-	defer c.Close()
 
 	// [timeouts]
 	result, err := c.CallTool(ctx, "count", nil, client.CallOptions{
@@ -104,14 +109,9 @@ func Example_timeouts() {
 
 // The raw door: any method, token for token.
 func Example_raw() {
-	url, stop := startShop()
-	defer stop()
+	c, done := dialShop()
+	defer done()
 	ctx := context.Background()
-	c, err := client.DialHTTP(ctx, url, client.Options{})
-	if err != nil {
-		panic(err)
-	}
-	defer c.Close()
 
 	// [raw]
 	params := json.RawMessage(`{"name":"buy","arguments":{"Item":"pear"}}`)

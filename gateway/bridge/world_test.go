@@ -139,30 +139,28 @@ func listen(t *testing.T, s *server.Server) string {
 // dialHTTP is dial over HTTP.
 func (w *world) dialHTTP(t *testing.T, modern bool, o client.Options) *client.Client {
 	t.Helper()
-	o.Mode = client.Legacy
-	if modern {
-		o.Mode = client.Modern
-	}
-	c, err := client.DialHTTP(t.Context(), listen(t, w.bridge.Server()), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	c, err := client.DialHTTP(t.Context(), listen(t, w.bridge.Server()), ofEra(modern, o))
+	return whole(t, c, err)
 }
 
 // dial connects a client of one era to the bridge.
 func (w *world) dial(t *testing.T, modern bool, o client.Options) *client.Client {
 	t.Helper()
+	c, err := client.Connect(t.Context(), serve(t, w.bridge.Server()), ofEra(modern, o))
+	return whole(t, c, err)
+}
+
+func ofEra(modern bool, o client.Options) client.Options {
 	o.Mode = client.Legacy
 	if modern {
 		o.Mode = client.Modern
 	}
-	c, err := client.Connect(t.Context(), serve(t, w.bridge.Server()), o)
+	return o
+}
+
+// whole demands that a client has connected, and that it closes well when the test ends.
+func whole(t *testing.T, c *client.Client, err error) *client.Client {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
