@@ -71,6 +71,9 @@ const tellEvery = time.Second
 
 // Say implements server.TaskLine. The message is kept here: it is of no use to anybody once the work has ended.
 func (l *live) Say(_ context.Context, message string) {
+	if l.ctx.Err() != nil {
+		return // and of no interest: what the task has come to has been told
+	}
 	l.mu.Lock()
 	l.message, l.updated = message, time.Now()
 	tell := l.updated.Sub(l.told) >= tellEvery

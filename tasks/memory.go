@@ -21,7 +21,7 @@ type Memory struct {
 	mu      sync.Mutex
 	byID    map[string]*held
 	ends    ends // the one that expires first in front
-	ofOwner map[string]int
+	ofOwner map[string]map[*held]struct{}
 	created int64
 	bytes   int64
 }
@@ -43,7 +43,7 @@ func NewMemory(limits MemoryLimits) *Memory {
 	if limits.Bytes == 0 {
 		limits.Bytes = 64 << 20
 	}
-	return &Memory{limits: limits, byID: make(map[string]*held), ofOwner: make(map[string]int)}
+	return &Memory{limits: limits, byID: make(map[string]*held), ofOwner: make(map[string]map[*held]struct{})}
 }
 
 // Create implements Store.
@@ -55,7 +55,7 @@ func (m *Memory) Create(ctx context.Context, r Record, most int) error {
 	switch {
 	case m.byID[r.ID] != nil:
 		return ErrTaken
-	case most > 0 && m.ofOwner[r.Owner] >= most:
+	case most > 0 && len(m.ofOwner[r.Owner]) >= most:
 		return ErrTooMany
 	case m.limits.Tasks > 0 && len(m.byID) >= m.limits.Tasks, m.over(r.Size()):
 		return ErrFull
@@ -63,7 +63,10 @@ func (m *Memory) Create(ctx context.Context, r Record, most int) error {
 	m.created++
 	h := &held{record: r, number: m.created}
 	m.byID[r.ID] = h
-	m.ofOwner[r.Owner]++
+	if m.ofOwner[r.Owner] == nil {
+		m.ofOwner[r.Owner] = make(map[*held]struct{})
+	}
+	m.ofOwner[r.Owner][h] = struct{}{}
 	m.bytes += r.Size()
 	heap.Push(&m.ends, h)
 	return nil
@@ -120,8 +123,8 @@ func (m *Memory) List(ctx context.Context, owner, after string, limit int) ([]Re
 		from = h.number
 	}
 	var found []*held
-	for _, h := range m.byID {
-		if h.record.Owner == owner && h.number > from {
+	for h := range m.ofOwner[owner] {
+		if h.number > from {
 			found = append(found, h)
 		}
 	}
@@ -147,7 +150,8 @@ func (m *Memory) enter(ctx context.Context) error {
 		h := heap.Pop(&m.ends).(*held) //nolint:forcetypeassert // it holds nothing else
 		delete(m.byID, h.record.ID)
 		m.bytes -= h.record.Size()
-		if m.ofOwner[h.record.Owner]--; m.ofOwner[h.record.Owner] == 0 {
+		delete(m.ofOwner[h.record.Owner], h)
+		if len(m.ofOwner[h.record.Owner]) == 0 {
 			delete(m.ofOwner, h.record.Owner)
 		}
 	}

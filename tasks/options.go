@@ -26,8 +26,12 @@ type Options struct {
 	MaxRunning int
 
 	// MaxPerPrincipal bounds the tasks of one principal that are kept, and those of all senders together that do not come over
-	// HTTP. Zero means 256. Those of senders over HTTP that nobody knows are bounded by the store alone.
+	// HTTP. Zero means 256.
 	MaxPerPrincipal int
+
+	// MaxAnonymous bounds the tasks that are kept of all senders over HTTP together that nobody knows, so that they leave room in
+	// the store for those that are known. Zero means 5,000.
+	MaxAnonymous int
 
 	// MaxResultBytes bounds the JSON of one result. A task with a larger one has failed, and says so. Zero means 4 MiB.
 	MaxResultBytes int
@@ -47,6 +51,7 @@ func (o Options) withDefaults() Options {
 	}
 	number(&o.MaxRunning, 1000)
 	number(&o.MaxPerPrincipal, 256)
+	number(&o.MaxAnonymous, 5000)
 	number(&o.MaxResultBytes, 4<<20)
 	if o.PageSize <= 0 {
 		o.PageSize = 50

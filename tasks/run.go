@@ -98,11 +98,13 @@ func (h *Host) record(req *server.Request, o RunOptions) Record {
 func (h *Host) create(ctx context.Context, r *Record) error {
 	most := h.opts.MaxPerPrincipal
 	if r.Owner == "" {
-		most = 0 // they are many
+		most = h.opts.MaxAnonymous
 	}
 	switch err := h.store.Create(ctx, *r, most); {
 	case err == nil:
 		return nil
+	case errors.Is(err, ErrTooMany) && r.Owner == "":
+		return busy()
 	case errors.Is(err, ErrTooMany):
 		return mcp.Errorf(mcp.CodeInternal, "You have %d tasks here already, which is the limit; wait until some of them have expired", most)
 	case errors.Is(err, ErrFull):

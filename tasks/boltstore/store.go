@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -230,6 +231,9 @@ func ownerIn(key []byte) string {
 }
 
 func endKey(e *entry) []byte {
-	at := max(e.Task.Expires().UnixNano(), 0)
+	at, expires := int64(math.MaxInt64), e.Task.Expires()
+	if expires.Before(time.Unix(0, math.MaxInt64)) { // nanoseconds count up to 2262
+		at = max(expires.UnixNano(), 0)
+	}
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(at)), e.Number)
 }

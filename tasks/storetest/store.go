@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) tasks.Store) {
 	for name, part := range map[string]func(*testing.T, tasks.Store){
 		"keeps what it is given": keeps, "changes in one step": changes, "bounds owners": bounds,
 		"lists by owner in order": lists, "forgets in time": forgets, "heeds the context": heeds,
+		"takes any time": times,
 	} {
 		t.Run(name, func(t *testing.T) { part(t, open(t)) })
 	}
@@ -162,5 +164,24 @@ func heeds(t *testing.T, s tasks.Store) {
 	}
 	if _, err := s.Get(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("get: %v", err)
+	}
+}
+
+// times keeps tasks of clocks that were set back, and of lives longer than all clocks.
+func times(t *testing.T, s tasks.Store) {
+	now := time.Now()
+	late, early, long := record("late", "o", time.Hour), record("early", "o", time.Hour), record("long", "o", math.MaxInt64)
+	late.Created, early.Created = now.Add(24*time.Hour), now.Add(-2*time.Hour)
+	create(t, s, late, early, long)
+	if _, err := s.Update(t.Context(), "long", func(r *tasks.Record) error { r.TTL--; return nil }); err != nil {
+		t.Errorf("update: %v", err)
+	}
+	for id, want := range map[string]error{"late": nil, "early": tasks.ErrNotFound, "long": nil} {
+		if _, err := s.Get(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", id, err, want)
+		}
+	}
+	if got, err := s.List(t.Context(), "o", "", 9); err != nil || len(got) != 2 {
+		t.Errorf("list: %v, %v", got, err)
 	}
 }
