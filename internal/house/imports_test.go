@@ -64,11 +64,11 @@ var tree = []row{
 	{"auth/oauth/storetest", []string{"auth/oauth"}},
 	{"manager", []string{"jsonrpc", "mcp", "transport/...", "client", "auth/..."}},
 	{"manager/mount", []string{"jsonrpc", "mcp", "server", "manager"}},
+	{"manager/signin", []string{"client", "auth/oauth", "manager"}},
 	{"llm/portable", []string{"jsonrpc"}},
 	{"llm/internal/pieces", []string{"jsonrpc"}},
 	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "internal/sse", "client", "manager", "llm/portable"}}, // answers that are streamed come as events
-	{"llm/internal/back", []string{"jsonrpc", "mcp", "llm"}},
-	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable", "llm/internal/back", "llm/internal/pieces"}}, // the shapes of one API each
+	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable", "llm/internal/pieces"}},             // the shapes of one API each
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
