@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 func main() {
@@ -68,8 +69,7 @@ func start(ctx context.Context, c *client.Client, title, seconds string) error {
 		return err
 	}
 	if call.Task == nil { // a server may answer at once
-		fmt.Println(call.Result.Text())
-		return nil
+		return show(call.Result)
 	}
 	fmt.Println(call.Task.ID)
 	return nil
@@ -80,6 +80,14 @@ func wait(ctx context.Context, c *client.Client, id string) error {
 	result, err := c.AwaitTask(ctx, id)
 	if err != nil {
 		return err
+	}
+	return show(result)
+}
+
+// show prints what the tool has said, or fails with it.
+func show(result *mcp.CallToolResult) error {
+	if result.IsError {
+		return errors.New(result.Text())
 	}
 	fmt.Println(result.Text())
 	return nil

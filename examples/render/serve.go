@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -24,7 +25,10 @@ type film struct {
 // newServer builds a server whose tool takes its time.
 func newServer(store tasks.Store) *server.Server {
 	s := server.New(mcp.Implementation{Name: "render", Version: "1.0.0"}, server.Options{
-		Tasks: tasks.New(tasks.Options{Store: store, TTL: 24 * time.Hour}),
+		Tasks: tasks.New(tasks.Options{
+			Store: store, TTL: 24 * time.Hour,
+			OnError: func(err error) { slog.Error("tasks", "error", err) }, // a full disk, say; clients are not told the detail
+		}),
 	})
 	server.AddTool(s, mcp.Tool{Name: "render", Description: "Renders a film", Execution: tasks.May()}, render)
 	return s
