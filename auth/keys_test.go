@@ -217,14 +217,14 @@ func TestKeysWhenIssuerHangs(t *testing.T) {
 
 // The keys are found by the issuer's metadata, in three places and their order, and in no document of another issuer.
 func TestKeysDiscovered(t *testing.T) {
-	const issuer = "https://login.example/tenant"
+	const name = "https://login.example/tenant"
 	key := newKey("k")
-	i := &issuerOf{url: issuer, key: key}
+	i := &issuer{url: name, keys: []jose.JSONWebKey{key}}
 	keys, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := `{"issuer":"` + issuer + `","jwks_uri":"https://login.example/keys"}`
+	good := `{"issuer":"` + name + `","jwks_uri":"https://login.example/keys"}`
 	const oauth, inserted, appended = "/.well-known/oauth-authorization-server/tenant", "/.well-known/openid-configuration/tenant", "/tenant/.well-known/openid-configuration"
 	for _, c := range []struct {
 		name   string
@@ -237,7 +237,7 @@ func TestKeysDiscovered(t *testing.T) {
 		{"OpenID, appended", map[string]string{appended: good}, "good", oauth + " " + inserted + " " + appended + " /keys"},
 		{"another issuer", map[string]string{oauth: strings.Replace(good, "/tenant", "/other", 1), inserted: good}, "unsure", oauth},
 		{"a slash more", map[string]string{oauth: strings.Replace(good, "/tenant", "/tenant/", 1)}, "unsure", oauth},
-		{"no keys", map[string]string{oauth: `{"issuer":"` + issuer + `"}`}, "unsure", oauth},
+		{"no keys", map[string]string{oauth: `{"issuer":"` + name + `"}`}, "unsure", oauth},
 		{"keys without TLS", map[string]string{oauth: strings.Replace(good, "https://login.example/keys", "http://login.example/keys", 1)}, "unsure", oauth},
 		{"no JSON", map[string]string{oauth: `{`}, "unsure", oauth},
 		{"a page", map[string]string{oauth: "<html>"}, "unsure", oauth},
@@ -259,26 +259,15 @@ func TestKeysDiscovered(t *testing.T) {
 				}
 				return answer(r, 200, "application/json", body), nil
 			})}
-			v, err := auth.NewJWT(auth.JWTOptions{Issuer: issuer, HTTPClient: web})
+			v, err := auth.NewJWT(auth.JWTOptions{Issuer: name, HTTPClient: web})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := judge(t.Context(), v, i.token(t)); got != c.want || strings.Join(asked, " ") != c.asked {
+			if got := judge(t.Context(), v, i.token(t, nil)); got != c.want || strings.Join(asked, " ") != c.asked {
 				t.Errorf("want %s by %s, got %s by %v", c.want, c.asked, got, asked)
 			}
 		})
 	}
-}
-
-// issuerOf mints tokens of one key under any name.
-type issuerOf struct {
-	url string
-	key jose.JSONWebKey
-}
-
-func (i *issuerOf) token(t *testing.T) string {
-	t.Helper()
-	return sign(t, i.key, "ES256", "at+jwt", (&issuer{url: i.url}).claims(nil))
 }
 
 // Over a real network: a key set that is rotated under a running server, and a redirect that is not followed.

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 )
 
@@ -134,62 +132,6 @@ func TestPageKeepsItsQuery(t *testing.T) {
 	equal(t, "states", len(q["state"]), 1)
 }
 
-// many are scopes of one size.
-func many(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("s%06d", i)
-	}
-	return out
-}
-
-// TestScopeFloods holds that no number of scopes takes long to read or ends up in a login. Seen to fail: lists were compared
-// each with each, for minutes.
-func TestScopeFloods(t *testing.T) {
-	t.Run("of a challenge", func(t *testing.T) {
-		s := newScene(t)
-		s.rs.challenge = `Bearer scope="` + joinScopes(many(100_000)) + `"`
-		must(t, s.authorizer())
-		equal(t, "scope", s.as.pages[0].Get("scope"), "")
-	})
-	t.Run("of the metadata", func(t *testing.T) {
-		s := newScene(t)
-		s.rs.documents[usualMetadata].(map[string]any)["scopes_supported"] = many(90_000)
-		fails(t, s.authorizer(), "90000 of them", "8192 bytes")
-		equal(t, "visits", s.visits, 0)
-	})
-	t.Run("of an answer", func(t *testing.T) {
-		s := newScene(t)
-		s.as.token = func(form url.Values, _ *http.Request) (int, map[string]any) {
-			body := s.as.issue("", false)
-			body["scope"] = joinScopes(many(100_000))
-			return 200, body
-		}
-		must(t, s.authorizer())
-	})
-	t.Run("little by little", func(t *testing.T) {
-		s := newScene(t)
-		n := 0
-		s.rs.needs = func(*http.Request) string {
-			n++
-			return fmt.Sprintf("s%d-%s", n, strings.Repeat("x", 1000))
-		}
-		a := s.authorizer()
-		var err error
-		for range 20 {
-			if _, err = call(t, a); err != nil {
-				break
-			}
-		}
-		if err == nil || !strings.Contains(err.Error(), "8192 bytes") || s.visits > 9 {
-			t.Errorf("after %d logins: %v", s.visits, err)
-		}
-		if t := a.held; len(joinScopes(t.Asked)) > maxScopes {
-			s.t.Errorf("%d scopes were asked for", len(t.Asked))
-		}
-	})
-}
-
 // TestNonceLoop holds that a server which wants another nonce each time does not keep a request going.
 func TestNonceLoop(t *testing.T) {
 	s := newScene(t)
@@ -212,31 +154,6 @@ func TestNonceLoop(t *testing.T) {
 	})
 	fails(t, s.authorizer(), "use_dpop_nonce")
 	equal(t, "token requests", s.requests("/token"), 2)
-}
-
-// TestLives holds what is made of the life of a token. Seen to fail: a token that lives for nothing meant a login for each
-// request.
-func TestLives(t *testing.T) {
-	for raw, want := range map[string]time.Duration{
-		`3600`: time.Hour, `"3600"`: time.Hour, `3600.9`: time.Hour, `3.6e3`: time.Hour, `1`: time.Second,
-		`1e300`: 100 * 365 * 24 * time.Hour, `99999999999999999999`: 100 * 365 * 24 * time.Hour,
-		``: -1, `null`: -1, `0`: -1, `0.5`: -1, `-1`: -1, `-1e300`: -1, `"-3600"`: -1, `""`: -1, `"soon"`: -1, `"nan"`: -1, `true`: -1, `[3600]`: -1, `{}`: -1,
-	} {
-		got, ok := (&answer{Expires: []byte(raw)}).life()
-		if !ok {
-			got = -1
-		}
-		equal(t, raw, got, want)
-	}
-	for _, refresh := range []bool{true, false} {
-		s := newScene(t)
-		s.as.life, s.as.noRefresh = 0, !refresh
-		a := s.authorizer()
-		for range 4 {
-			must(t, a)
-		}
-		equal(t, "token requests", len(s.as.forms), 1)
-	}
 }
 
 // TestHostileUserCodes holds that nothing reaches a terminal which a terminal would obey.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -75,3 +76,35 @@ func TestLoginLeavesStreamsAlone(t *testing.T) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestLogoutGivesUp holds that tokens are revoked where that can be done, and forgotten in any case.
+func TestLogoutGivesUp(t *testing.T) {
+	s := newScene(t)
+	s.as.metadata = map[string]any{"revocation_endpoint": "https://as.test/revoke"}
+	s.opts.Store = NewMemoryStore(0)
+	a := s.authorizer()
+	if err := a.Logout(t.Context()); err != nil || len(s.seen) > 0 {
+		t.Errorf("without tokens: %v after %v", err, s.seen)
+	}
+	must(t, a)
+	if err := a.Logout(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "revocations", len(s.as.revoked), 2)
+	for i, kind := range []string{"refresh_token", "access_token"} {
+		form := s.as.revoked[i]
+		equal(t, "kind", form.Get("token_type_hint"), kind)
+		equal(t, "client", form.Get("client_id"), "client-1-of-as.test")
+		if !strings.HasPrefix(form.Get("token"), strings.TrimSuffix(kind, "_token")) {
+			t.Errorf("the token of the kind %s is %q", kind, form.Get("token"))
+		}
+	}
+	must(t, a)
+	s.as.refuseRevoke = true
+	err := a.Logout(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "invalid_request") || strings.Contains(err.Error(), "access-") || strings.Contains(err.Error(), "refresh-") {
+		t.Errorf("error %v", err)
+	}
+	must(t, s.authorizer())
+	equal(t, "logins", s.visits, 3)
+}

@@ -297,17 +297,3 @@ func TestBrokenRecord(t *testing.T) {
 		equal(t, "logins after "+raw, s.visits-before, 1)
 	}
 }
-
-// TestMoreScopesThanBefore holds that a program which wants more than its stored token has asked for opens no browser
-// before the server has said what it wants.
-func TestMoreScopesThanBefore(t *testing.T) {
-	s := newScene(t)
-	s.opts.Store = NewMemoryStore(0)
-	s.rs.challenge = `Bearer scope="read", resource_metadata="https://mcp.test` + usualMetadata + `"`
-	must(t, s.authorizer())
-	s.clock.pass(2 * time.Hour)
-	s.opts.Scopes = []string{"write"}
-	must(t, s.authorizer())
-	equal(t, "scope of the second login", s.as.pages[1].Get("scope"), "read write")
-	equal(t, "answers of 401", len(s.rs.requests), 4)
-}

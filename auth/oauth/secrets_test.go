@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 )
 
 // TestNoSecretIsShown goes through logins, refreshes and failures with a server that echoes whatever it gets, and looks for
@@ -125,29 +124,4 @@ func TestNothingPrintsSecrets(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzAnswers holds that whatever a token endpoint answers, an error shows no control character and no secret, and a token
-// can be sent.
-func FuzzAnswers(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"access_token":"a","expires_in":"1e309"}`, `{"error":"x","error_description":"\u0007 hush-hush"}`,
-		`{"error":17}`, `{"access_token":"a b"}`, `[`, `{"access_token":"a","expires_in":-1}`, `{"error":"hush-hush"}`} {
-		f.Add(200, []byte(seed))
-		f.Add(400, []byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		got, err := readAnswer("https://as.test/token", &reply{status: status, body: body}, "hush-hush")
-		if err != nil {
-			if text := err.Error(); strings.Contains(text, "hush-hush") || strings.ContainsFunc(text, unicode.IsControl) {
-				t.Fatalf("error %q", text)
-			}
-			return
-		}
-		if got.Access == "" || strings.ContainsFunc(got.Access, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			t.Fatalf("token %q", got.Access)
-		}
-		if life, ok := got.life(); ok && life < 0 {
-			t.Fatalf("life %v of %s", life, got.Expires)
-		}
-	})
 }

@@ -77,6 +77,38 @@ func TestWholeWay(t *testing.T) {
 	}
 }
 
+// TestWholeWayOfAProgram is the same for a program with credentials: a token, and one for more when a tool needs it.
+func TestWholeWayOfAProgram(t *testing.T) {
+	for name, dpop := range map[string]*auth.DPoPOptions{
+		"bearer": nil, "proofs": {Required: true}, "proofs with nonces": {Required: true, NonceKey: bytes.Repeat([]byte("k"), 32)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openOffice(dpop)
+			t.Cleanup(o.close)
+			a, err := oauth.New(o.address, oauth.Options{
+				Flow: oauth.ClientCredentials{}, Credentials: []oauth.Credentials{{Issuer: o.login, ClientID: "robot", Secret: "kept"}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { a.Close() })
+			conn, err := client.DialHTTP(t.Context(), o.address, client.Options{HTTPClient: a.Client()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			for tool, want := range map[string]string{"read": "notes of Ada", "write": "written"} {
+				if result, err := conn.CallTool(t.Context(), tool, nil); err != nil || result.Text() != want {
+					t.Errorf("%s: %v, %v", tool, result, err)
+				}
+			}
+			if got := o.granted(); got != "client_credentials client_credentials" {
+				t.Errorf("grants %s", got)
+			}
+		})
+	}
+}
+
 // TestDialWithoutToken holds that a dial which gets no token fails once, with what is missing, and not as a question of eras.
 func TestDialWithoutToken(t *testing.T) {
 	o := openOffice(nil)
