@@ -11,6 +11,9 @@ import (
 // Definitions are tools that a program has written for a model API, as tools of MCP: see openai.ReadTools,
 // anthropic.ReadTools and gemini.ReadTools. What a definition holds beside name, description and schemas (strict, marks of
 // caches, examples) stands in the tool's _meta, under the name that the vendor's package documents.
+//
+// A tool with an output schema has to answer with structured content. Where the program's results are texts alone, take the
+// schema out.
 type Definitions struct {
 	Tools   []mcp.Tool
 	Skipped []Skipped // what no server can run, a search that the API itself does, say; and what has no schema

@@ -3,6 +3,7 @@
 //	agent "How is the weather in Bergen?"                       # offline: a model and a server that are built in
 //	agent -url http://127.0.0.1:11434/v1 -model qwen3 "..."     # any endpoint that is compatible with OpenAI's
 //	agent -server http://127.0.0.1:8421/mcp -model gpt-5 "..."  # the tools of a server of yours
+//	agent -stream "..."                                         # prints text as it comes
 //
 // The key of the endpoint is read from the environment variable OPENAI_API_KEY.
 package main
@@ -27,20 +28,21 @@ func main() {
 	url := flag.String("url", "", "base URL of the model's endpoint, up to /v1; empty starts one that is built in")
 	model := flag.String("model", "built-in", "the model's name")
 	serverURL := flag.String("server", "", "URL of the MCP server; empty starts one that is built in")
+	stream := flag.Bool("stream", false, "print text as it comes")
 	flag.Parse()
-	endpoint := llm.Endpoint{BaseURL: *url, Key: os.Getenv("OPENAI_API_KEY")}
-	if err := run(context.Background(), os.Stdout, endpoint, *model, *serverURL, flag.Arg(0)); err != nil {
+	a := agent{endpoint: llm.Endpoint{BaseURL: *url, Key: os.Getenv("OPENAI_API_KEY")}, model: *model, stream: *stream, out: os.Stdout}
+	if err := run(context.Background(), a, *serverURL, flag.Arg(0)); err != nil {
 		log.Fatal("agent: ", err)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, endpoint llm.Endpoint, model, serverURL, question string) error {
+func run(ctx context.Context, a agent, serverURL, question string) error {
 	if question == "" {
 		return errors.New("what do you want to know? Give a question")
 	}
-	if endpoint.BaseURL == "" {
+	if a.endpoint.BaseURL == "" {
 		var stop func()
-		endpoint.BaseURL, stop = startModel()
+		a.endpoint.BaseURL, stop = startModel()
 		defer stop()
 	}
 	if serverURL == "" {
@@ -53,12 +55,14 @@ func run(ctx context.Context, out io.Writer, endpoint llm.Endpoint, model, serve
 		return err
 	}
 	defer c.Close()
-	a := agent{endpoint: endpoint, model: model, source: llm.Client(c), log: out}
+	a.source = llm.Client(c)
 	answer, err := a.ask(ctx, question)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, answer)
+	if !a.stream { // otherwise it has been printed as it came
+		fmt.Fprintln(a.out, answer)
+	}
 	return nil
 }
 
@@ -69,7 +73,8 @@ type agent struct {
 	endpoint llm.Endpoint
 	model    string
 	source   llm.Source
-	log      io.Writer
+	stream   bool
+	out      io.Writer
 }
 
 // [loop]
@@ -99,7 +104,7 @@ func (a *agent) ask(ctx context.Context, question string) (string, error) {
 		}
 		results := tools.InvokeAll(ctx, calls) // one result for each call, whatever happens
 		for i, r := range results {
-			fmt.Fprintf(a.log, "%s(%s): %s\n", r.Name, calls[i].Args, r.Text())
+			fmt.Fprintf(a.out, "%s(%s): %s\n", r.Name, calls[i].Args, r.Text())
 		}
 		messages = append(messages, message)
 		messages = append(messages, openai.CompatibleResults(results)...)
@@ -112,6 +117,9 @@ func (a *agent) ask(ctx context.Context, question string) (string, error) {
 // complete asks the model once. Its message goes back later as it came.
 func (a *agent) complete(ctx context.Context, messages []json.RawMessage, tools *llm.Set) (json.RawMessage, error) {
 	request := map[string]any{"model": a.model, "messages": messages}
+	if a.stream {
+		request["stream"] = true
+	}
 	if definitions := openai.ChatTools(tools); definitions != nil {
 		request["tools"] = definitions
 	}
@@ -119,11 +127,7 @@ func (a *agent) complete(ctx context.Context, messages []json.RawMessage, tools 
 	if err != nil {
 		return nil, err
 	}
-	auth := http.Header{}
-	if a.endpoint.Key != "" {
-		auth.Set("Authorization", "Bearer "+a.endpoint.Key)
-	}
-	answer, err := a.endpoint.Post(ctx, "/chat/completions", auth, body)
+	answer, err := a.post(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +136,28 @@ func (a *agent) complete(ctx context.Context, messages []json.RawMessage, tools 
 		return nil, err
 	}
 	return openai.WithIDs(message)
+}
+
+func (a *agent) post(ctx context.Context, body []byte) (json.RawMessage, error) {
+	auth := http.Header{}
+	if a.endpoint.Key != "" {
+		auth.Set("Authorization", "Bearer "+a.endpoint.Key)
+	}
+	if !a.stream {
+		return a.endpoint.Post(ctx, "/chat/completions", auth, body)
+	}
+	answer, said := &openai.ChatStream{}, false
+	for piece, err := range llm.Text(a.endpoint.Stream(ctx, "/chat/completions", auth, body), answer) {
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprint(a.out, piece)
+		said = true
+	}
+	if said {
+		fmt.Fprintln(a.out)
+	}
+	return answer.Answer()
 }
 
 func text(message json.RawMessage) (string, error) {

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"github.com/rialto-mcp/rialto/llm"
 )
 
-// TestAgent runs the loop offline: two calls at once, of which one fails, and an answer.
+// TestAgent runs the loop offline: two calls at once, of which one fails, and an answer. Streamed, it prints the same.
 func TestAgent(t *testing.T) {
 	for _, tc := range []struct{ question, want string }{
 		{"How is it in Bergen and in Lisbon?", `weather_now_07bafeeb({"city":"Bergen"}): Bergen: rain, 9 degrees
@@ -20,15 +18,17 @@ Here is what I found: Error: there is no station in "Atlantis"
 `},
 		{"Who are you?", "I only know the weather.\n"},
 	} {
-		var out bytes.Buffer
-		if err := run(t.Context(), &out, llm.Endpoint{}, "built-in", "", tc.question); err != nil {
-			t.Fatal(err)
-		}
-		if out.String() != tc.want {
-			t.Errorf("%s\ngot  %s\nwant %s", tc.question, out.String(), tc.want)
+		for _, stream := range []bool{false, true} {
+			var out bytes.Buffer
+			if err := run(t.Context(), agent{model: "built-in", stream: stream, out: &out}, "", tc.question); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != tc.want {
+				t.Errorf("%s\ngot  %s\nwant %s", tc.question, out.String(), tc.want)
+			}
 		}
 	}
-	if err := run(t.Context(), &bytes.Buffer{}, llm.Endpoint{}, "", "", ""); err == nil || !strings.Contains(err.Error(), "Give a question") {
+	if err := run(t.Context(), agent{out: &bytes.Buffer{}}, "", ""); err == nil || !strings.Contains(err.Error(), "Give a question") {
 		t.Errorf("no question: %v", err)
 	}
 }
