@@ -52,8 +52,8 @@ func (c *Client) wholeTool(ctx context.Context, params json.RawMessage, o CallOp
 // noTTL asks for a task and leaves its life to the server.
 var noTTL = json.RawMessage("{}")
 
-// toolOrTask calls a tool. Where the client decides whether a call is a task, a tool that refuses the one way is called the
-// other way: it has not begun.
+// toolOrTask calls a tool. Where the client decides whether a call is a task, a tool that refuses the one way and says in the list
+// that it runs the other way is called so: it has not begun.
 func (c *Client) toolOrTask(ctx context.Context, params json.RawMessage, o CallOptions, wish bool) (*ToolCall, error) {
 	decides := c.opts.Tasks && c.traits().Tasks && offersTasks(c.ServerCapabilities().Tasks)
 	if wish && decides {
@@ -61,7 +61,7 @@ func (c *Client) toolOrTask(ctx context.Context, params json.RawMessage, o CallO
 	}
 	call, err := c.toolOnce(ctx, params, o)
 	var refused *mcp.Error
-	if decides && errors.As(err, &refused) && refused.Remote && refused.Code == mcp.CodeMethodNotFound {
+	if decides && errors.As(err, &refused) && refused.Remote && refused.Code == mcp.CodeMethodNotFound && c.wantsOtherwise(ctx, params, wish) {
 		if o.task == nil {
 			o.task = noTTL
 		} else {
@@ -72,6 +72,25 @@ func (c *Client) toolOrTask(ctx context.Context, params json.RawMessage, o CallO
 		}
 	}
 	return call, err
+}
+
+// wantsOtherwise tells whether a tool that has refused a call runs in the other way alone: as a task, or as none. The list says
+// it. A refusal alone may as well come from the work of the tool, which must not be done twice.
+func (c *Client) wantsOtherwise(ctx context.Context, params json.RawMessage, asTask bool) bool {
+	raw, _ := jsonrpc.Member(params, "name")
+	name, _ := jsonrpc.Text(raw)
+	for tool, err := range c.Tools(ctx) {
+		switch {
+		case err != nil:
+			return false
+		case tool.Name != name:
+		case asTask:
+			return tool.Execution == nil || tool.Execution.TaskSupport == "" || tool.Execution.TaskSupport == mcp.TaskForbidden
+		default:
+			return tool.Execution != nil && tool.Execution.TaskSupport == mcp.TaskRequired
+		}
+	}
+	return false
 }
 
 // offersTasks tells whether a server's capability of 2025-11-25 is for calls of tools.

@@ -153,11 +153,15 @@ func (h *Host) work(l *live, fn work) {
 	}()
 	out := l.detached.Work(l.ctx, fn)
 	ended = true
-	if most := h.opts.MaxResultBytes; most > 0 && len(out.Result) > most {
-		h.finish(l, failure(fmt.Sprintf("the result has %d bytes, and this server keeps at most %d of one; ask for less", len(out.Result), most)))
-		return
+	h.finish(l, h.bounded(out))
+}
+
+// bounded makes a task one that has ended as its work has, unless that is too large to be kept.
+func (h *Host) bounded(out server.TaskOutcome) func(*Record) {
+	if most := h.opts.MaxResultBytes; most > 0 && max(len(out.Result), len(out.Error)) > most {
+		return failure(fmt.Sprintf("the result has %d bytes, and this server keeps at most %d of one; ask for less", max(len(out.Result), len(out.Error)), most))
 	}
-	h.finish(l, conclusion(out))
+	return conclusion(out)
 }
 
 // finish keeps the end of a task that runs here. What cannot be kept has failed.
@@ -176,7 +180,7 @@ func (h *Host) finish(l *live, end func(*Record)) {
 // Finished implements server.Tasks.
 func (h *Host) Finished(ctx context.Context, req *server.Request, done server.TaskOutcome) (*server.ExtensionResult, error) {
 	r := h.record(req, RunOptions{})
-	conclusion(done)(&r)
+	h.bounded(done)(&r)
 	if err := h.create(ctx, &r); err != nil {
 		return nil, err
 	}

@@ -283,10 +283,40 @@ func TestLimitsOfTasks(t *testing.T) {
 	if _, err := c.StartTool(t.Context(), "forever", nil); err == nil || !strings.Contains(err.Error(), "2 tasks here already") {
 		t.Errorf("one too many of a sender: %v", err)
 	}
+	opts := able(t)
+	opts.Mode = client.Legacy
+	old := mcptest.Pair(t, serve(t, tasks.Options{MaxResultBytes: 10}), opts)
+	for tool, want := range map[string]string{"bare": "keeps at most 10", "break": "keeps at most 10"} { // by no task of its own; an error
+		if _, err := old.AwaitTask(t.Context(), start(t, old, tool).ID); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
 	c = mcptest.Pair(t, serve(t, tasks.Options{MaxRunning: 1}), able(t))
 	start(t, c, "forever")
 	if _, err := c.StartTool(t.Context(), "forever", nil); err == nil || !strings.Contains(err.Error(), "Too many tasks") {
 		t.Errorf("one too many at once: %v", err)
+	}
+}
+
+// TestRefusalFromTheWork calls a tool whose work fails with the code of a method that there is not: that is no reason to call it in
+// the other way, which would do the work twice.
+func TestRefusalFromTheWork(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "jobs", Version: "1"}, server.Options{Tasks: tasks.New(tasks.Options{})})
+	runs := 0
+	for name, how := range map[string]*mcp.ToolExecution{"may": tasks.May(), "never": nil} {
+		server.AddTool(s, mcp.Tool{Name: name, Execution: how}, func(context.Context, *server.Request, none) (string, error) {
+			runs++
+			return "", mcp.MethodNotFound("pay")
+		})
+	}
+	opts := able(t)
+	opts.Mode = client.Legacy
+	c := mcptest.Pair(t, s, opts)
+	for _, tool := range []string{"may", "never"} {
+		runs = 0
+		if _, err := c.CallTool(t.Context(), tool, nil); !errors.Is(err, mcp.CodeMethodNotFound) || runs != 1 {
+			t.Errorf("%s: %v, and it ran %d times", tool, err, runs)
+		}
 	}
 }
 
