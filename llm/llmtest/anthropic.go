@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 
 var (
 	anthropicName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
-	anthropicKey  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 	anthropicID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 )
 
@@ -56,15 +56,16 @@ func judgeMessages(r *http.Request, body map[string]any) Request {
 		refuse("max_tokens: Field required")
 	}
 	req := Request{}
-	for i, t := range list(body["tools"]) {
-		tool := object(t, "a tool")
-		req.Tools = append(req.Tools, str(tool["name"]))
-		anthropicSchema(tool["input_schema"], fmt.Sprintf("tools.%d.input_schema", i))
+	req.offered(body)
+	anthropicChoice(body, req.Tools)
+	for _, stop := range list(body["stop_sequences"]) {
+		if strings.TrimSpace(str(stop)) == "" {
+			refuse("stop_sequences: each stop sequence must contain non-whitespace")
+		}
 	}
-	if len(req.Tools) == 0 && has(body, "tool_choice") != "" {
-		refuse("tool_choice may only be specified while providing tools")
+	if marks := cacheMarks(body); marks > 4 {
+		refuse("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
 	}
-	names(req.Tools, anthropicName)
 	var open []string
 	if len(list(body["messages"])) == 0 {
 		refuse("messages: at least one message is required")
@@ -76,6 +77,62 @@ func judgeMessages(r *http.Request, body map[string]any) Request {
 		refuse("`tool_use` ids were found without `tool_result` blocks immediately after: %v", open)
 	}
 	return req
+}
+
+// offered judges the tools.
+func (req *Request) offered(body map[string]any) {
+	strict, optional := 0, 0
+	for i, t := range list(body["tools"]) {
+		tool, at := object(t, "a tool"), fmt.Sprintf("tools.%d.input_schema", i)
+		req.Tools = append(req.Tools, str(tool["name"]))
+		anthropicSchema(tool["input_schema"], at)
+		if tool["strict"] == true {
+			strict++
+			optional += anthropicStrict(tool["input_schema"], at)
+		}
+	}
+	names(req.Tools, anthropicName)
+	if strict > 20 || optional > 24 {
+		refuse("the compiled grammar is too large: %d strict tools with %d optional parameters", strict, optional)
+	}
+}
+
+func anthropicChoice(body map[string]any, offered []string) {
+	if has(body, "tool_choice") == "" {
+		return
+	}
+	choice := object(body["tool_choice"], "tool_choice")
+	thinking, _ := body["thinking"].(map[string]any)
+	switch kind := str(choice["type"]); {
+	case len(offered) == 0:
+		refuse("tool_choice may only be specified while providing tools")
+	case !slices.Contains([]string{"auto", "any", "tool", "none"}, kind):
+		refuse("tool_choice: there is no type %q", kind)
+	case kind == "tool" && !slices.Contains(offered, str(choice["name"])):
+		refuse("tool_choice: there is no tool %q", choice["name"])
+	case (kind == "any" || kind == "tool") && thinking["type"] == "enabled":
+		refuse("thinking may not be enabled when tool_choice forces tool use")
+	}
+}
+
+// cacheMarks counts the members cache_control, wherever they stand.
+func cacheMarks(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if key == "cache_control" && inner != nil {
+				n++
+			} else if key != "input_schema" && key != "input" {
+				n += cacheMarks(inner)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			n += cacheMarks(inner)
+		}
+	}
+	return n
 }
 
 func (req *Request) message(m map[string]any, open []string, i int) []string {
@@ -111,6 +168,13 @@ func (req *Request) message(m map[string]any, open []string, i int) []string {
 				refuse("%s: the id or the name does not match its pattern", at)
 			}
 			uses = append(uses, str(block["id"]))
+		case m["role"] == "assistant" && kind != "text" && kind != "thinking" && kind != "redacted_thinking":
+			refuse("%s: content of type %q is not allowed in a message of the assistant", at, kind)
+		case kind == "thinking" && m["role"] == "assistant":
+			if str(block["signature"]) == "" {
+				refuse("%s: thinking needs its signature", at)
+			}
+		case kind == "redacted_thinking" && m["role"] == "assistant":
 		default:
 			afterText = true
 			contentBlock(block, at)
@@ -142,39 +206,21 @@ func contentBlock(block map[string]any, at string) {
 			refuse("%s: text content blocks must contain non-whitespace text", at)
 		}
 	case "image", "document":
+		source := object(block["source"], at)
 		allowed := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 		if block["type"] == "document" {
-			allowed = []string{"application/pdf", "text/plain"}
+			allowed = []string{"application/pdf"}
+			if source["type"] == "text" {
+				allowed = []string{"text/plain"}
+			}
 		}
-		if kind := str(object(block["source"], at)["media_type"]); !slices.Contains(allowed, kind) {
+		if kind := str(source["media_type"]); !slices.Contains(allowed, kind) {
 			refuse("%s: the media type %q is not supported", at, kind)
+		}
+		if _, err := base64.StdEncoding.DecodeString(str(source["data"])); err != nil && source["type"] == "base64" {
+			refuse("%s: invalid base64 data", at)
 		}
 	default:
 		refuse("%s: content of type %q is not allowed here", at, block["type"])
 	}
-}
-
-// anthropicSchema judges the schema of a tool.
-func anthropicSchema(v any, at string) {
-	root := object(v, at)
-	if root["type"] != "object" {
-		refuse("%s.type: Input should be 'object'", at)
-	}
-	if key := has(root, "oneOf", "anyOf", "allOf"); key != "" {
-		refuse("%s: input_schema does not support oneOf, allOf, or anyOf at the top level", at)
-	}
-	if properties, ok := root["properties"].(map[string]any); ok {
-		for key := range properties {
-			if !anthropicKey.MatchString(key) {
-				refuse("%s: property keys should match pattern %s; got %q", at, anthropicKey, key)
-			}
-		}
-	}
-	walk(root, at, func(s map[string]any, at string) {
-		_, isList := s["items"].([]any)
-		_, flag := s["exclusiveMinimum"].(bool)
-		if isList || flag {
-			refuse("%s: JSON schema is invalid. It must match JSON Schema draft 2020-12", at)
-		}
-	})
 }

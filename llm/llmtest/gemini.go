@@ -62,10 +62,20 @@ func judgeGemini(r *http.Request, body map[string]any) Request {
 		refuse("at most 128 function declarations are allowed")
 	}
 	names(req.Tools, geminiName)
-	waiting := []string(nil)
+	geminiConfig(body, req.Tools)
+	if len(list(body["contents"])) == 0 {
+		refuse("contents is not specified")
+	}
+	waiting, ids := []string(nil), []string(nil)
 	for i, c := range list(body["contents"]) {
 		content := object(c, "a content")
-		var calls, answered []string
+		var calls, callIDs, answered []string
+		if role := content["role"]; role != "user" && role != "model" {
+			refuse("contents[%d]: please use a valid role: user, model", i)
+		}
+		if len(list(content["parts"])) == 0 {
+			refuse("contents[%d].parts: must not be empty", i)
+		}
 		beside := false
 		for j, p := range list(content["parts"]) {
 			part := object(p, "a part")
@@ -73,8 +83,11 @@ func judgeGemini(r *http.Request, body map[string]any) Request {
 				if len(calls) == 0 && part["thoughtSignature"] == nil {
 					refuse("contents[%d].parts[%d]: function call is missing a thought_signature", i, j)
 				}
-				calls = append(calls, str(call["name"]))
+				calls, callIDs = append(calls, str(call["name"])), append(callIDs, str(call["id"]))
 				continue
+			}
+			if content["role"] == "model" && has(part, "functionResponse", "inlineData") != "" {
+				refuse("contents[%d].parts[%d]: only text and calls are allowed in the role model", i, j)
 			}
 			answer, ok := part["functionResponse"].(map[string]any)
 			if !ok {
@@ -86,6 +99,9 @@ func judgeGemini(r *http.Request, body map[string]any) Request {
 			if has(answer, "parts") != "" && strings.HasPrefix(model, "gemini-2") {
 				refuse("contents[%d].parts[%d]: multimodal function responses are not supported by this model", i, j)
 			}
+			if k := len(answered); k < len(ids) && ids[k] != str(answer["id"]) {
+				refuse("contents[%d].parts[%d]: the id %q is not that of the call", i, j, answer["id"])
+			}
 			answered = append(answered, str(answer["name"]))
 			req.Results = append(req.Results, text(answer))
 		}
@@ -93,65 +109,33 @@ func judgeGemini(r *http.Request, body map[string]any) Request {
 		case content["role"] == "model":
 			req.Turn++
 			req.Results = nil
-			waiting = calls
+			waiting, ids = calls, callIDs
 			continue
 		case !slices.Equal(waiting, answered) || answered != nil && beside:
 			refuse("please ensure that the number of function response parts is equal to the number of function call parts of the function call turn")
 		}
-		waiting = nil
+		waiting, ids = nil, nil
+	}
+	if waiting != nil {
+		refuse("please ensure that function call turn comes before a function response turn")
 	}
 	return req
 }
 
-var openAPIKeywords = []string{
-	"type", "format", "title", "description", "nullable", "default", "example", "enum", "items", "minItems", "maxItems", "minLength", "maxLength",
-	"pattern", "minimum", "maximum", "properties", "required", "minProperties", "maxProperties", "anyOf", "propertyOrdering",
-}
-
-var jsonKeywords = []string{
-	"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems", "minimum",
-	"maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering",
-}
-
-// geminiSchemas judges both kinds of parameters.
-func geminiSchemas(f map[string]any, at string) {
-	schema, old := f["parameters"]
-	known := openAPIKeywords
-	if !old {
-		if schema, old = f["parametersJsonSchema"]; !old {
-			return
-		}
-		known = jsonKeywords
-	} else if has(f, "parametersJsonSchema") != "" {
-		refuse("%s: parameters and parametersJsonSchema are mutually exclusive", at)
+// geminiConfig judges which tools are to be called.
+func geminiConfig(body map[string]any, offered []string) {
+	tool, _ := body["toolConfig"].(map[string]any)
+	config, _ := tool["functionCallingConfig"].(map[string]any)
+	mode := str(config["mode"])
+	if !slices.Contains([]string{"", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"}, mode) {
+		refuse("Invalid value at 'tool_config.function_calling_config.mode': %q", mode)
 	}
-	walk(schema, at, func(s map[string]any, at string) {
-		for key := range s {
-			if !slices.Contains(known, key) {
-				refuse("Invalid JSON payload received. Unknown name %q at '%s': Cannot find field.", key, at)
-			}
+	for _, name := range list(config["allowedFunctionNames"]) {
+		if mode != "ANY" && mode != "VALIDATED" {
+			refuse("allowed_function_names is only allowed with the modes ANY and VALIDATED")
 		}
-		if list(s["type"]) != nil {
-			refuse("%s: Proto field is not repeating, cannot start list", at)
+		if !slices.Contains(offered, str(name)) {
+			refuse("allowed_function_names: there is no function %q", name)
 		}
-		if has(s, "properties", "required") != "" && s["type"] != "object" {
-			refuse("%s: only allowed for OBJECT type", at)
-		}
-		if s["type"] == "array" && has(s, "items", "prefixItems") == "" {
-			refuse("%s.items: missing field", at)
-		}
-		for _, v := range list(s["enum"]) {
-			if _, word := v.(string); !word && f["parameters"] != nil {
-				refuse("%s.enum: must be strings", at)
-			}
-		}
-		for _, name := range list(s["required"]) {
-			if _, ok := object(s["properties"], at)[str(name)]; !ok {
-				refuse("%s.required: property is not defined: %q", at, name)
-			}
-		}
-	})
-	if root := object(schema, at); root["type"] != "object" || len(object(root["properties"], at)) == 0 {
-		refuse("%s: should be non-empty for OBJECT type", at)
 	}
 }

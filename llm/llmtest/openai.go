@@ -62,11 +62,18 @@ func judgeChat(_ *http.Request, body map[string]any) Request {
 		refuse("Invalid 'tools': array too long")
 	}
 	for i, t := range list(tools) {
+		if kind := object(t, "a tool")["type"]; kind != "function" {
+			refuse("tools.%d: type %q", i, kind)
+		}
 		f := object(object(t, "a tool")["function"], "function")
 		offered = append(offered, str(f["name"]))
 		openAISchema(f["parameters"], f["strict"] == true, fmt.Sprintf("tools.%d", i))
 	}
 	names(offered, openAIName)
+	openAIChoice(body["tool_choice"], offered, true)
+	if len(list(body["stop"])) > 4 {
+		refuse("Invalid 'stop': array too long")
+	}
 	req := Request{Tools: offered}
 	var open []string
 	if len(list(body["messages"])) == 0 {
@@ -135,7 +142,30 @@ func (req *Request) chatMessage(m map[string]any, open []string, i int) []string
 	return open
 }
 
+// openAIChoice judges the member tool_choice: a word, or a tool by its name, which Chat Completions has one level deeper.
+func openAIChoice(choice any, offered []string, nested bool) {
+	if word, ok := choice.(string); ok || choice == nil {
+		if ok && word != "none" && word != "auto" && word != "required" {
+			refuse("Invalid value for 'tool_choice': %q", word)
+		}
+		return
+	}
+	o := object(choice, "tool_choice")
+	if o["type"] != "function" {
+		return // allowed_tools and the vendor's own tools
+	}
+	if nested {
+		o = object(o["function"], "tool_choice.function")
+	}
+	if name := str(o["name"]); !slices.Contains(offered, name) {
+		refuse("Invalid value for 'tool_choice': there is no tool %q", name)
+	}
+}
+
 func chatParts(content any, i int, kinds ...string) {
+	if parts, ok := content.([]any); ok && len(parts) == 0 {
+		refuse("messages.%d: [] is too short - 'content'", i)
+	}
 	for _, p := range list(content) {
 		part := object(p, "a part")
 		if !slices.Contains(kinds, str(part["type"])) {
@@ -144,51 +174,6 @@ func chatParts(content any, i int, kinds ...string) {
 		if part["type"] == "image_url" && !strings.HasPrefix(str(object(part["image_url"], "image_url")["url"]), "data:image/") {
 			refuse("messages.%d: the image cannot be fetched", i)
 		}
-	}
-}
-
-// openAISchema judges the parameters of a tool.
-func openAISchema(v any, strict bool, at string) {
-	root := object(v, at+".parameters")
-	if root["type"] != "object" {
-		refuse("%s: schema must be of type 'object'", at)
-	}
-	if key := has(root, "oneOf", "anyOf", "allOf", "enum", "not", "$ref"); key != "" {
-		refuse("%s: schema must not have %q at the top level", at, key)
-	}
-	walk(root, at, func(s map[string]any, at string) {
-		if isType(s, "object") && has(s, "properties") == "" {
-			refuse("%s: object schema missing properties", at)
-		}
-		if isType(s, "array") && has(s, "items", "prefixItems") == "" {
-			refuse("%s: array schema missing items", at)
-		}
-		if strict {
-			openAIStrict(s, at)
-		}
-	})
-}
-
-func openAIStrict(s map[string]any, at string) {
-	if key := has(s, "allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames", "prefixItems", "contains", "uniqueItems",
-		"minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "default", "minLength", "maxLength"); key != "" {
-		refuse("%s: %q is not permitted in strict mode", at, key)
-	}
-	if _, ok := s["$ref"]; ok && len(s) > 1 {
-		refuse("%s: $ref cannot have keywords beside it", at)
-	}
-	if isType(s, "object") {
-		if s["additionalProperties"] != false {
-			refuse("%s: 'additionalProperties' is required to be supplied and to be false", at)
-		}
-		for name := range object(s["properties"], at) {
-			if !slices.Contains(list(s["required"]), any(name)) {
-				refuse("%s: 'required' must include every key in properties; missing %q", at, name)
-			}
-		}
-	}
-	if has(s, "type", "anyOf", "enum", "const", "$ref") == "" {
-		refuse("%s: schema must have a 'type' key", at)
 	}
 }
 
@@ -210,7 +195,14 @@ func responsesAnswer(t Turn) any {
 
 func judgeResponses(_ *http.Request, body map[string]any) Request {
 	req := Request{}
-	if tools, given := body["tools"]; given {
+	if str(body["model"]) == "" {
+		refuse("you must provide a model parameter")
+	}
+	tools, given := body["tools"]
+	if key := has(body, "tool_choice", "parallel_tool_calls"); key != "" && !given {
+		refuse("%s is only allowed when 'tools' are specified", key)
+	}
+	if given {
 		if len(list(tools)) == 0 {
 			refuse("[] is too short - 'tools'")
 		}
@@ -227,11 +219,16 @@ func judgeResponses(_ *http.Request, body map[string]any) Request {
 		}
 	}
 	names(req.Tools, openAIName)
+	openAIChoice(body["tool_choice"], req.Tools, false)
 	open, reasoned := []string(nil), false
-	for i, item := range list(body["input"]) {
+	items := list(body["input"])
+	for i, item := range items {
 		it := object(item, "an item")
 		switch kind := str(it["type"]); {
 		case kind == "reasoning":
+			if i+1 == len(items) || !spoken(object(items[i+1], "an item")) {
+				refuse("input.%d: the 'reasoning' item was provided without its required following item", i)
+			}
 			reasoned = true
 			req.Turn++
 			req.Results = nil
@@ -239,7 +236,14 @@ func judgeResponses(_ *http.Request, body map[string]any) Request {
 			if !reasoned {
 				refuse("input.%d: the function_call was provided without its required 'reasoning' item", i)
 			}
-			open = append(open, str(it["call_id"]))
+			id := str(it["call_id"])
+			if id == "" || len(id) > 64 {
+				refuse("input.%d: Invalid 'call_id': 1 to 64 characters", i)
+			}
+			if _, ok := it["arguments"].(string); !ok {
+				refuse("input.%d: arguments must be a string", i)
+			}
+			open = append(open, id)
 		case kind == "function_call_output":
 			at := slices.Index(open, str(it["call_id"]))
 			if at < 0 {
@@ -258,16 +262,49 @@ func judgeResponses(_ *http.Request, body map[string]any) Request {
 	return req
 }
 
+// spoken tells whether an item is what a reasoning leads to.
+func spoken(item map[string]any) bool {
+	return item["type"] == "function_call" || item["type"] == "message" || item["type"] == "reasoning" || item["type"] == "custom_tool_call"
+}
+
+// How many characters one output may have, by kind.
+const (
+	outputText  = 10_485_760
+	outputImage = 20_971_520
+	outputFile  = 73_400_320
+)
+
 func responsesOutput(output any, i int) {
-	if _, ok := output.(string); ok {
+	if words, ok := output.(string); ok {
+		within(words, outputText, i)
 		return
 	}
 	if len(list(output)) == 0 {
 		refuse("input.%d: output is missing", i)
 	}
 	for _, p := range list(output) {
-		if kind := object(p, "a part")["type"]; kind != "input_text" && kind != "input_image" && kind != "input_file" {
-			refuse("input.%d: output of type %q is not allowed", i, kind)
+		part := object(p, "a part")
+		switch part["type"] {
+		case "input_text":
+			within(str(part["text"]), outputText, i)
+		case "input_image":
+			within(str(part["image_url"]), outputImage, i)
+			if !strings.HasPrefix(str(part["image_url"]), "data:image/") {
+				refuse("input.%d: the image cannot be fetched", i)
+			}
+		case "input_file":
+			within(str(part["file_data"]), outputFile, i)
+			if str(part["filename"]) == "" || !strings.HasPrefix(str(part["file_data"]), "data:") {
+				refuse("input.%d: a file needs a filename and its data as a data URL", i)
+			}
+		default:
+			refuse("input.%d: output of type %q is not allowed", i, part["type"])
 		}
+	}
+}
+
+func within(text string, most, i int) {
+	if len(text) > most {
+		refuse("input.%d: string too long, at most %d characters", i, most)
 	}
 }

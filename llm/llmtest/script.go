@@ -115,32 +115,6 @@ func names(all []string, pattern *regexp.Regexp) {
 	}
 }
 
-// walk visits a schema and all its subschemas.
-func walk(v any, at string, visit func(schema map[string]any, at string)) {
-	s, ok := v.(map[string]any)
-	if !ok {
-		if _, isBool := v.(bool); !isBool {
-			refuse("%s is no schema", at)
-		}
-		return
-	}
-	visit(s, at)
-	for key, value := range s {
-		switch key {
-		case "properties", "patternProperties", "$defs", "dependentSchemas":
-			for name, sub := range object(value, at+"/"+key) {
-				walk(sub, at+"/"+key+"/"+name, visit)
-			}
-		case "anyOf", "oneOf", "allOf", "prefixItems":
-			for i, sub := range list(value) {
-				walk(sub, fmt.Sprintf("%s/%s/%d", at, key, i), visit)
-			}
-		case "items", "not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "unevaluatedProperties", "unevaluatedItems":
-			walk(value, at+"/"+key, visit)
-		}
-	}
-}
-
 func has(o map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if _, ok := o[key]; ok {
@@ -148,11 +122,4 @@ func has(o map[string]any, keys ...string) string {
 		}
 	}
 	return ""
-}
-
-func isType(s map[string]any, kind string) bool {
-	if all := list(s["type"]); all != nil {
-		return slices.Contains(all, any(kind))
-	}
-	return s["type"] == kind
 }

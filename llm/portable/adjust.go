@@ -27,6 +27,7 @@ func (m *maker) adjust(out *node, at string) (*node, error) {
 		out.first("type", text("object"))
 		all = []string{"object"}
 	}
+	out = m.toTheType(out)
 	if slices.Contains(all, "object") {
 		if out, err = m.objects(out, at); err != nil {
 			return nil, err
@@ -198,6 +199,21 @@ func ofType(keyword string) []string {
 		return []string{"object"}
 	}
 	return nil
+}
+
+// toTheType drops what speaks about values of other types than those of the schema, which says nothing; some APIs refuse it.
+func (m *maker) toTheType(n *node) *node {
+	all := types(n)
+	if m.keep == nil || all == nil {
+		return n
+	}
+	out := n.copied()
+	for _, key := range n.keys {
+		if only := ofType(key); only != nil && !slices.ContainsFunc(only, func(t string) bool { return slices.Contains(all, t) }) {
+			out.drop(key)
+		}
+	}
+	return out
 }
 
 // split makes one branch for each type of a list.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/llm/internal/randomschema"
 	"github.com/rialto-mcp/rialto/llm/portable"
 )
 
@@ -95,6 +96,10 @@ func TestForms(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"string"}}}`, "widened not, widened if"},
 		{"names by a pattern that cannot be read", `{"type":"object","properties":{"a":{"type":"object","patternProperties":{"^(?!x)":{"type":"string"}},"additionalProperties":false}}}`, portable.OpenAI,
 			`{"type":"object","properties":{"a":{"type":"object","properties":{}}}}`, "widened additionalProperties, widened patternProperties"},
+		{"required of something else", `{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}},"anyOf":[{"required":["b"]},{"required":["c"]}]}}}`, portable.Gemini,
+			`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}},"anyOf":[{"description":"(required: [\"b\"])"},{"description":"(required: [\"c\"])"}]}}}`, "widened required, widened required"},
+		{"keywords of other types", `{"type":"object","properties":{"a":{"type":"string","properties":{},"required":["x"],"maximum":1,"minLength":1}}}`, portable.GeminiOpenAPI,
+			`{"type":"object","properties":{"a":{"type":"string","minLength":1}}}`, ""},
 		{"what is no schema", `{"type":"object","properties":{"a":"string"}}`, portable.OpenAI, `{"type":"object","properties":{"a":{}}}`, "widened schema"},
 	} {
 		t.Run(string(tc.dialect)+"/"+tc.name, func(t *testing.T) {
@@ -152,7 +157,7 @@ func TestLosslessMeansValid(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 26))
 	lossless, accepted := 0, 0
 	for range 300 {
-		doc := json.RawMessage(maker{random}.document())
+		doc := json.RawMessage(randomschema.Maker{Rand: random}.Document())
 		original, err := schema.Compile(doc, schema.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
@@ -179,7 +184,7 @@ func check(t *testing.T, doc json.RawMessage, original *schema.Schema, d portabl
 		return 0, 0
 	}
 	for range 60 {
-		value := json.RawMessage(maker{random}.object(3))
+		value := json.RawMessage(randomschema.Maker{Rand: random}.Object(3))
 		if compiled.Validate(value) != nil || strings.Contains(string(value), "größe") { // a key by a name that is not there
 			continue
 		}
@@ -193,89 +198,6 @@ func check(t *testing.T, doc json.RawMessage, original *schema.Schema, d portabl
 		}
 	}
 	return 1, accepted
-}
-
-// maker makes schemas and values from a small world, so that they often meet.
-type maker struct{ *rand.Rand }
-
-func (m maker) pick(all ...string) string { return all[m.IntN(len(all))] }
-
-func (m maker) document() string {
-	inner := m.members("object", 3)
-	return `{"type":"object",` + inner + `,"$defs":{"P":` + m.schema(1) + `,"Q":{"type":"object","properties":{"a":{"$ref":"#/$defs/Q"},"b":` + m.schema(0) + `}}}}`
-}
-
-func (m maker) schema(depth int) string {
-	if depth <= 0 {
-		return m.pick(`{"type":"string"}`, `{"type":"integer"}`, `{"type":"boolean"}`, `{}`, `true`, `{"enum":["x",1,null]}`, `{"const":"x"}`, `{"type":["string","null"]}`,
-			`false`, `{"type":["integer","number","null"]}`, `{"const":9007199254740993}`, `{"enum":[9007199254740993,true,{"a":1},[1]]}`, `{"type":["boolean","integer"],"enum":[true,1,"x"]}`,
-			`{"type":"number","const":1.0}`, `{"minLength":2,"minimum":2}`)
-	}
-	switch m.IntN(16) {
-	case 14:
-		return `{"type":["array","object","null"],` + m.members("array", depth-1) + `,` + m.members("object", 0) + `}`
-	case 15:
-		return `{"anyOf":[` + m.schema(depth-1) + `,` + m.schema(0) + `],` + m.members(m.pick("string", "integer"), 0) + `}`
-	case 0:
-		return `{"anyOf":[` + m.schema(depth-1) + `,` + m.schema(depth-1) + `]}`
-	case 1:
-		return `{"oneOf":[` + m.schema(depth-1) + `,` + m.schema(depth-1) + `]}`
-	case 2:
-		return `{"allOf":[` + m.schema(depth-1) + `,` + m.schema(depth-1) + `]}`
-	case 3:
-		return `{"not":` + m.schema(depth-1) + `}`
-	case 4:
-		return `{"$ref":"#/$defs/` + m.pick("P", "Q") + `"}`
-	case 5:
-		return `{"$ref":"#/$defs/P",` + m.members(m.pick("string", "object"), depth-1) + `}`
-	case 6, 7:
-		return `{"type":"array",` + m.members("array", depth-1) + `}`
-	case 8:
-		return `{"type":["object","string"],` + m.members("object", depth-1) + `}`
-	case 9, 10:
-		return `{"type":"object",` + m.members("object", depth-1) + `}`
-	case 11:
-		return `{"type":"integer",` + m.members("integer", 0) + `}`
-	case 12:
-		return `{"type":"string",` + m.members("string", 0) + `}`
-	}
-	return m.schema(0)
-}
-
-func (m maker) members(kind string, depth int) string {
-	switch kind {
-	case "object":
-		out := `"properties":{"a":` + m.schema(depth) + `,"b":` + m.schema(depth) + m.pick(``, `,"größe":`+m.schema(0), `,"größe":`+m.schema(0)+`,"gr____e_d353a267":`+m.schema(0)) + `}`
-		out += m.pick(``, ``, `,"required":["a"]`, `,"required":["b","c"]`)
-		out += m.pick(``, ``, `,"additionalProperties":false`, `,"additionalProperties":{"type":"string"}`, `,"patternProperties":{"^c":{"type":"integer"}},"additionalProperties":false`, `,"minProperties":1`, `,"unevaluatedProperties":false`, `,"maxProperties":1`, `,"propertyNames":{"maxLength":1}`)
-		out += m.pick(``, ``, ``, `,"anyOf":[{"required":["a"]},{"properties":{"c":{"type":"integer"}},"required":["c"]}]`, `,"if":{"required":["a"]},"then":{"required":["b"]}`, `,"dependentRequired":{"a":["b"]}`, `,"dependentSchemas":{"a":{"required":["b"]}}`, `,"dependencies":{"a":["b"]}`, `,"not":{"required":["c"]}`, `,"oneOf":[{"required":["a"]},{"required":["b"],"additionalProperties":false,"properties":{"b":true}}]`)
-		return out
-	case "array":
-		return m.pick(`"items":`+m.schema(depth), `"prefixItems":[`+m.schema(depth)+`],"items":false`, `"prefixItems":[`+m.schema(depth)+`]`, `"contains":`+m.schema(0), `"minItems":2`, `"uniqueItems":true`, `"items":`+m.schema(depth)+`,"maxItems":1`)
-	case "integer":
-		return m.pick(`"minimum":1`, `"exclusiveMinimum":9007199254740993`, `"exclusiveMinimum":1`, `"maximum":2`, `"multipleOf":2`)
-	}
-	return m.pick(`"minLength":2`, `"maxLength":1`, `"pattern":"^x"`, `"format":"date"`, `"enum":["x","yy"]`)
-}
-
-func (m maker) object(depth int) string {
-	var out []string
-	for _, key := range []string{"a", "b", "c", "gr____e_d353a267", "größe"} {
-		if m.IntN(2) == 0 {
-			out = append(out, `"`+key+`":`+m.value(depth-1))
-		}
-	}
-	return "{" + strings.Join(out, ",") + "}"
-}
-
-func (m maker) value(depth int) string {
-	if depth > 0 && m.IntN(3) == 0 {
-		return m.object(depth)
-	}
-	if depth > 0 && m.IntN(4) == 0 {
-		return m.pick(`[]`, `[`+m.value(depth-1)+`]`, `[`+m.value(depth-1)+`,`+m.value(depth-1)+`]`)
-	}
-	return m.pick(`"x"`, `"yy"`, `"2020-01-01"`, `null`, `1`, `2`, `3.0`, `true`, `9007199254740993`, `1.5`)
 }
 
 func FuzzMake(f *testing.F) {

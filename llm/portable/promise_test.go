@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rialto-mcp/rialto/internal/schema"
+	"github.com/rialto-mcp/rialto/llm/internal/randomschema"
 	"github.com/rialto-mcp/rialto/llm/portable"
 )
 
@@ -17,7 +18,7 @@ func TestNothingIsForbiddenInSilence(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 30))
 	silent, accepted := 0, 0
 	for range 300 {
-		doc := json.RawMessage(maker{random}.document())
+		doc := json.RawMessage(randomschema.Maker{Rand: random}.Document())
 		original, err := schema.Compile(doc, schema.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
@@ -30,7 +31,7 @@ func TestNothingIsForbiddenInSilence(t *testing.T) {
 			silent++
 			compiled := compiledForm(t, made)
 			for range 60 {
-				value := json.RawMessage(maker{random}.object(3))
+				value := json.RawMessage(randomschema.Maker{Rand: random}.Object(3))
 				if original.Validate(value) != nil {
 					continue
 				}

@@ -149,6 +149,8 @@ func (m *maker) takes(in *node, key string, v *node, out *node) (keep, lossless 
 		return m.keeps(key), v.is("true")
 	case "uniqueItems":
 		return m.keeps(key), v.is("false")
+	case "required":
+		return in.has("properties") || in.has("type"), false // of what else beside it, it cannot be said
 	}
 	return m.keeps(key), false
 }

@@ -53,7 +53,7 @@ func (m *maker) both(a, b *node, at, keyword string) (*node, error) {
 	merged, exact := merge(a, b)
 	switch {
 	case exact:
-		return merged, nil
+		return m.toTheType(merged), nil
 	case m.keeps("allOf"):
 		out, list := a.copied(), array()
 		if had := a.get("allOf"); had != nil {
@@ -66,7 +66,7 @@ func (m *maker) both(a, b *node, at, keyword string) (*node, error) {
 		return nil, cannot(at, "%s cannot be joined with what stands beside it", keyword)
 	}
 	m.widen(at, keyword, "what stands beside it is joined with it only in part")
-	return merged, nil
+	return m.toTheType(merged), nil
 }
 
 // recursive makes a reference that leads back to itself.
