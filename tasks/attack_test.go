@@ -315,3 +315,54 @@ func TestAnonymousLeaveRoom(t *testing.T) {
 	}
 	start(t, dial("ann"), "job")
 }
+
+// TestQuestionOfTwoWaiting lets two clients of one sender wait for a task. Its question goes to one of them, and when that one
+// hangs up without an answer, to the other.
+func TestQuestionOfTwoWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := able(t)
+		opts.Mode = client.Legacy
+		_, s, starter := jobs(t, tasks.Options{}, opts, func(ctx context.Context, req *server.Request, _ none) (string, error) {
+			who, err := server.ElicitAs[name](ctx, req, "who?")
+			return who.Name, err
+		})
+		var asked atomic.Int32
+		silent := opts
+		silent.Elicit = func(ctx context.Context, _ *client.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		answer := opts.Elicit
+		opts.Elicit = func(ctx context.Context, req *client.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked.Add(1)
+			return answer(ctx, req)
+		}
+		first, second := mcptest.Pair(t, s, silent), mcptest.Pair(t, s, opts)
+		task := start(t, starter, "job")
+		gone, got := make(chan error, 1), make(chan string, 1)
+		go func() { // ends when its client is closed
+			_, err := first.AwaitTask(t.Context(), task.ID)
+			gone <- err
+		}()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		go func() { // ends with the task
+			result, err := second.AwaitTask(t.Context(), task.ID)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- result.Text()
+		}()
+		time.Sleep(time.Minute)
+		if asked.Load() != 1 {
+			t.Errorf("asked %d times", asked.Load())
+		}
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+		if text := <-got; text != "who" || asked.Load() != 2 || <-gone == nil {
+			t.Errorf("got %q, asked %d times", text, asked.Load())
+		}
+	})
+}
