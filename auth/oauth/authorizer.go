@@ -42,7 +42,8 @@ type Authorizer struct {
 
 var _ http.RoundTripper = (*Authorizer)(nil)
 
-// New makes an authorizer for the MCP server at an address, the one that is dialled. It does no I/O.
+// New makes an authorizer for the MCP server at an address, the one that is dialled. It does no I/O, and fails when the
+// address is none that tokens may be sent to or an option is wrong.
 func New(server string, opts Options) (*Authorizer, error) {
 	u, err := url.Parse(server)
 	switch {
@@ -97,7 +98,8 @@ func (a *Authorizer) GoString() string { return a.String() }
 func (a *Authorizer) Client() *http.Client { return &http.Client{Transport: a} }
 
 // Login makes sure that the server accepts this client: it sends a ping, and goes through the whole of the authorization
-// when the server wants one. It waits as long as ctx allows, and tries again at once what has failed a moment ago.
+// when the server wants one. It waits as long as ctx allows, and tries again at once what has failed a moment ago. It fails
+// with an [*Error] when there is no token, or the server refuses it, and with another one when the server cannot be reached.
 func (a *Authorizer) Login(ctx context.Context) error {
 	a.mu.Lock()
 	a.failed = nil

@@ -30,6 +30,18 @@ func TestChallenges(t *testing.T) {
 		{`Bearer , , ,error="e"`, demand{bearer: true, code: "e"}},
 		{`error="e"`, demand{}},
 		{`Bearer xerror="fake"`, demand{bearer: true}},
+		{`Bearer error="e" scope="a"`, demand{bearer: true, code: "e", scopes: []string{"a"}}}, // without the comma
+		{`Bearer realm=x scope=a`, demand{bearer: true, scopes: []string{"a"}}},
+		{`Digest qop="auth,auth-int", nonce="Bearer error=\"fake\"", Bearer scope="a"`, demand{bearer: true, scopes: []string{"a"}}},
+		{`Basic realm="a\", Bearer resource_metadata=\"https://evil.test/x\", b=\"", Bearer error="e"`, demand{bearer: true, code: "e"}},
+		{`Basic realm="open, Bearer error="e"`, demand{}},
+		{`Bearer "error"="e"`, demand{bearer: true}},
+		{"Bearer\terror\t=\t\"e\"", demand{bearer: true, code: "e"}},
+		{`BEARER ERROR="e", SCOPE="a"`, demand{bearer: true, code: "e", scopes: []string{"a"}}},
+		{`Bearer resource_metadata="https://a.test/\u0022x"`, demand{bearer: true, metadata: `https://a.test/u0022x`}},
+		{`Bearer scope="` + strings.Repeat("a ", 9000) + `"`, demand{}}, // a line beyond all bounds
+		{strings.Repeat("X,", 40) + `Bearer scope="a"`, demand{}},
+		{`Bearer ` + strings.Repeat(`x=y, `, 1000) + `scope="a"`, demand{bearer: true, scopes: []string{"a"}}},
 		{``, demand{}},
 		{`"`, demand{}},
 		{`=,=`, demand{}},

@@ -8,7 +8,7 @@ import (
 
 // need is what a request lacks.
 type need struct {
-	not    string   // the access token that is no good; "" for none
+	not    string   // the access token that the server has refused; "" for none
 	scopes []string // that the token has to be asked for
 	demand *demand  // of the server's answer; nil where the token has only grown old
 	wider  bool     // the token was good, but for too little

@@ -172,24 +172,6 @@ func TestC091PagesDeleteNothing(t *testing.T) {
 	}
 }
 
-// TestClockThatWasWrong holds that times of the future, which a wrong clock has stored, keep nobody from a new token.
-func TestClockThatWasWrong(t *testing.T) {
-	for _, renewed := range []bool{false, true} {
-		s := newScene(t)
-		s.opts.Store, s.as.noRefresh = NewMemoryStore(0), !renewed
-		s.clock.pass(1000 * time.Hour)
-		a := s.authorizer()
-		must(t, a)
-		if renewed {
-			s.as.revoke()
-			must(t, a)
-		}
-		s.clock.pass(-1000 * time.Hour)
-		s.as.revoke()
-		must(t, s.authorizer())
-	}
-}
-
 // TestC091NewerTokensAreFound holds that a refused refresh token is no reason to delete what another has stored meanwhile.
 func TestC091NewerTokensAreFound(t *testing.T) {
 	s := newScene(t)

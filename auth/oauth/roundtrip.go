@@ -13,6 +13,8 @@ var errBare = errors.New("no token yet")
 // after 401 (a refreshed token, a new one, one of another authorization server) and twice after 403. A request to another
 // origin than the server's, and one that has an Authorization header, goes as it is. A request whose body cannot be read a
 // second time (no GetBody) is not repeated.
+//
+// It fails with an [*Error] when no token can be got, and otherwise with what Options.Base fails with.
 func (a *Authorizer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Header.Get("Authorization") != "" || origin(req.URL) != origin(a.server) {
 		return a.base.RoundTrip(req)
@@ -64,7 +66,7 @@ func (a *Authorizer) ready(req *http.Request) (*token, error) {
 	if t.Refresh == "" && a.opts.Flow.interactive() {
 		return nil, nil
 	}
-	fresh, err := a.obtain(ctx, need{not: t.Access, scopes: t.Asked})
+	fresh, err := a.obtain(ctx, need{scopes: t.Asked}) // nobody has refused the token: the same again, with some life left, will do
 	switch {
 	case err == nil:
 		return fresh, nil
