@@ -2,18 +2,14 @@ package pipe
 
 import (
 	"context"
-	"sync"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
-// batch collects the answers to one array; they leave as one array, in the order in which they are ready.
+// batch is one array, whose answers leave as one array.
 type batch struct {
-	server *server
-
-	mu   sync.Mutex
-	left int
-	out  []byte
+	server  *server
+	answers *jsonrpc.Answers
 }
 
 // takeBatch judges an array as a whole, then each element by itself.
@@ -24,7 +20,8 @@ func (s *server) takeBatch(ctx context.Context, frame []byte, t *turn) {
 		s.report(s.answer(ctx, refusalFrame(route, jsonrpc.ID{})))
 		return
 	}
-	b := &batch{server: s, left: len(messages) + 1} // one more, so that the array is not written before all are registered
+	answers := jsonrpc.NewAnswers(len(messages) + 1) // one more, so that the array is not written before all are registered
+	b := &batch{server: s, answers: answers}
 	for _, m := range messages {
 		s.hand(ctx, m, b, nil)
 	}
@@ -37,16 +34,8 @@ func (b *batch) drop()                                          { b.server.repor
 
 // settle takes the end of one element, with its answer if it has one, and writes the array after the last.
 func (b *batch) settle(ctx context.Context, frame []byte) error {
-	b.mu.Lock()
-	if frame != nil {
-		b.out = append(append(b.out, ','), frame...)
+	if array, _ := b.answers.End(frame); array != nil {
+		return b.server.write(ctx, array)
 	}
-	b.left--
-	out, last := b.out, b.left == 0
-	b.mu.Unlock()
-	if !last || len(out) == 0 {
-		return nil
-	}
-	out[0] = '[' // in place of the first comma
-	return b.server.write(ctx, append(out, ']'))
+	return nil
 }

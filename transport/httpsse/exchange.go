@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -61,13 +60,10 @@ func (x *exchange) Answer(ctx context.Context, frame []byte, _ int, _ int64) err
 // Drop ends the exchange without an answer.
 func (x *exchange) Drop() { x.to.drop() }
 
-// batch collects the answers to one array; they leave as one event, in the order in which they are ready.
+// batch is one array, whose answers leave as one event.
 type batch struct {
 	session *session
-
-	mu   sync.Mutex
-	left int
-	out  []byte
+	answers *jsonrpc.Answers
 }
 
 func (b *batch) answer(ctx context.Context, frame []byte) error { return b.settle(ctx, frame) }
@@ -75,16 +71,8 @@ func (b *batch) drop()                                          { b.session.h.re
 
 // settle takes the end of one element, with its answer if it has one, and sends the array after the last.
 func (b *batch) settle(ctx context.Context, frame []byte) error {
-	b.mu.Lock()
-	if frame != nil {
-		b.out = append(append(b.out, ','), frame...)
+	if array, _ := b.answers.End(frame); array != nil {
+		return b.session.Send(ctx, array)
 	}
-	b.left--
-	out, last := b.out, b.left == 0
-	b.mu.Unlock()
-	if !last || len(out) == 0 {
-		return nil
-	}
-	out[0] = '[' // in place of the first comma
-	return b.session.Send(ctx, append(out, ']'))
+	return nil
 }

@@ -78,7 +78,8 @@ func (h *Handler) takeArray(ctx context.Context, w http.ResponseWriter, r *http.
 	if !h.allows(w, r, routes, messages...) {
 		return false
 	}
-	b := &batch{session: from.session, left: len(messages) + 1} // one more, so that the array is not sent before all are registered
+	answers := jsonrpc.NewAnswers(len(messages) + 1) // one more, so that the array is not sent before all are registered
+	b := &batch{session: from.session, answers: answers}
 	for i, m := range messages {
 		h.hand(ctx, m, routes[i], from, b)
 	}

@@ -4,21 +4,17 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// batch is one posted array and the response its answers go into, as one array in the order in which they are ready.
+// batch is one posted array and the response its answers go into, as one array.
 type batch struct {
 	reply
-
-	gather sync.Mutex // guards left and out
-	left   int
-	out    []byte
-	done   chan struct{} // closed with the last answer
+	answers *jsonrpc.Answers
+	done    chan struct{} // closed with the last answer
 }
 
 // element is one message of an array.
@@ -87,17 +83,19 @@ func (h *Handler) postBatch(w http.ResponseWriter, r *http.Request, frame []byte
 	}
 	b := &batch{done: make(chan struct{})}
 	b.h, b.w, b.r, b.takes, b.resumes = h, w, r, takes, keeper(from.session)
+	calls := 0
 	for _, m := range messages {
 		if m.Kind() == jsonrpc.KindRequest {
-			b.left++
+			calls++
 		}
 	}
-	b.hand(messages, from, route.Codec)
+	b.answers = jsonrpc.NewAnswers(calls)
+	b.hand(messages, calls, from, route.Codec)
 }
 
-// hand delivers every element and waits for the answers.
-func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec) {
-	w, r, calls := b.w, b.r, b.left
+// hand delivers every element and waits for the answers to those that are calls.
+func (b *batch) hand(messages []*jsonrpc.Message, calls int, from *origin, codec era.Codec) {
+	w, r := b.w, b.r
 	if calls > 0 {
 		defer b.leave()
 		b.begin()
@@ -140,24 +138,16 @@ func (b *batch) hand(messages []*jsonrpc.Message, from *origin, codec era.Codec)
 
 // add takes one answer, or nil for a request that gets none, and answers the array with the last.
 func (b *batch) add(ctx context.Context, frame []byte) error {
-	b.gather.Lock()
-	defer b.gather.Unlock()
-	if frame != nil {
-		sep := byte('[')
-		if len(b.out) > 0 {
-			sep = ','
-		}
-		b.out = append(append(b.out, sep), frame...)
-	}
-	if b.left--; b.left != 0 {
+	array, last := b.answers.End(frame)
+	if !last {
 		return nil
 	}
 	defer close(b.done)
-	if len(b.out) == 0 {
+	if array == nil {
 		b.accepted()
 		return nil
 	}
-	return b.answer(ctx, append(b.out, ']'), http.StatusOK, true)
+	return b.answer(ctx, array, http.StatusOK, true)
 }
 
 // accepted answers an array all of whose requests were cancelled.
