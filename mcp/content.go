@@ -99,19 +99,8 @@ func appendMedia(dst []byte, kind string, c AudioContent) ([]byte, error) {
 	return o.end(c.Extra)
 }
 
-// ResourceLink points to a resource that can be read later. It has the members of a [Resource].
-type ResourceLink struct {
-	URI         string         `json:"uri"`
-	Name        string         `json:"name"`
-	Title       string         `json:"title,omitzero"`
-	Description string         `json:"description,omitzero"`
-	MIMEType    string         `json:"mimeType,omitzero"`
-	Annotations *Annotations   `json:"annotations,omitzero"`
-	Size        *int64         `json:"size,omitzero"` // bytes before any encoding
-	Icons       []Icon         `json:"icons,omitzero"`
-	Meta        Meta           `json:"_meta,omitzero"`
-	Extra       jsontext.Value `json:",embed"`
-}
+// ResourceLink points to a resource that can be read later. It has the fields of a [Resource].
+type ResourceLink Resource
 
 // AppendJSON appends the wire form without reflection.
 func (c ResourceLink) AppendJSON(dst []byte) ([]byte, error) {
