@@ -3,7 +3,6 @@ package pieces
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
@@ -44,30 +43,11 @@ func (o *Object) join(name string, v json.RawMessage) {
 
 func (l *List) merge(piece []byte) {
 	for item := range jsonrpc.Elements(piece) {
-		if had := l.at(Index(item, "index")); had != nil {
-			had.Merge(item)
+		at, known := l.indexed[Index(item, "index")]
+		if known {
+			l.At(at).Merge(item)
 		} else {
 			l.Append(item)
 		}
 	}
-}
-
-// at is the object with an index; nil where there is none.
-func (l *List) at(index int) *Object {
-	if index < 0 {
-		return nil
-	}
-	for i, item := range l.items {
-		switch v := item.(type) {
-		case *Object:
-			if n, ok := v.find("index").(raw); ok && string(n) == strconv.Itoa(index) {
-				return v
-			}
-		case raw:
-			if Index(v, "index") == index {
-				return l.At(i)
-			}
-		}
-	}
-	return nil
 }

@@ -67,7 +67,11 @@ type Object struct {
 	room   *Room
 	names  []string
 	values []value
+	places map[string]int // of the names, once there are many
 }
+
+// many is from how many members on a table pays.
+const many = 16
 
 // New is an object without members.
 func (r *Room) New() *Object { return &Object{room: r} }
@@ -81,20 +85,43 @@ func (r *Room) Read(from []byte) *Object {
 	return o
 }
 
+func (o *Object) place(name string) int {
+	if o.places == nil {
+		return slices.Index(o.names, name)
+	}
+	if i, ok := o.places[name]; ok {
+		return i
+	}
+	return -1
+}
+
 func (o *Object) find(name string) value {
-	if i := slices.Index(o.names, name); i >= 0 {
+	if i := o.place(name); i >= 0 {
 		return o.values[i]
 	}
 	return nil
 }
 
 func (o *Object) put(name string, v value) {
-	if i := slices.Index(o.names, name); i >= 0 {
+	if i := o.place(name); i >= 0 {
 		o.values[i] = v
 		return
 	}
-	if o.room.take(perValue + len(name)) {
-		o.names, o.values = append(o.names, name), append(o.values, v)
+	if !o.room.take(perValue + len(name)) {
+		return
+	}
+	o.names, o.values = append(o.names, name), append(o.values, v)
+	if o.places != nil {
+		o.places[name] = len(o.names) - 1
+	} else if len(o.names) > many {
+		o.number()
+	}
+}
+
+func (o *Object) number() {
+	o.places = make(map[string]int, len(o.names))
+	for i, name := range o.names {
+		o.places[name] = i
 	}
 }
 
@@ -194,8 +221,13 @@ func (o *Object) List(name string) *List {
 
 // Drop takes a member out.
 func (o *Object) Drop(name string) {
-	if i := slices.Index(o.names, name); i >= 0 {
-		o.names, o.values = slices.Delete(o.names, i, i+1), slices.Delete(o.values, i, i+1)
+	i := o.place(name)
+	if i < 0 {
+		return
+	}
+	o.names, o.values = slices.Delete(o.names, i, i+1), slices.Delete(o.values, i, i+1)
+	if o.places != nil {
+		o.number()
 	}
 }
 
@@ -219,8 +251,9 @@ func (r *Room) NewList() *List { return &List{room: r} }
 
 // List is a list that grows.
 type List struct {
-	room  *Room
-	items []value
+	room    *Room
+	items   []value
+	indexed map[int]int // where the items are that have an "index"
 }
 
 // Len is how many items there are.
@@ -228,9 +261,16 @@ func (l *List) Len() int { return len(l.items) }
 
 // Append adds an item.
 func (l *List) Append(item json.RawMessage) {
-	if l.room.take(perValue + len(item)) {
-		l.items = append(l.items, raw(slices.Clone(item)))
+	if !l.room.take(perValue + len(item)) {
+		return
 	}
+	if n := Index(item, "index"); n >= 0 {
+		if l.indexed == nil {
+			l.indexed = map[int]int{}
+		}
+		l.indexed[n] = len(l.items)
+	}
+	l.items = append(l.items, raw(slices.Clone(item)))
 }
 
 // At is an item that is an object which grows; nil where there is none.
