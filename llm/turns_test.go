@@ -193,55 +193,56 @@ func post(t *testing.T, url string, body any) json.RawMessage {
 }
 
 // TestOddToolsOverEveryAPI offers the odd tools, has the model call all of them at once, and an unknown one besides, and
-// sends the results: no endpoint refuses anything, and every call has its one result in its place.
+// sends the results: no endpoint refuses anything, strict or not, and every call has its one result in its place.
 func TestOddToolsOverEveryAPI(t *testing.T) {
 	for _, a := range apis {
-		t.Run(a.name, func(t *testing.T) {
-			set, err := llm.Tools(t.Context(), oddSource{}, llm.Options{Profile: a.profile})
-			if err != nil {
-				t.Fatal(err)
+		t.Run(a.name, func(t *testing.T) { oddTools(t, a, nil) })
+		t.Run(a.name+", strict", func(t *testing.T) { oddTools(t, a, []string{"*"}) })
+	}
+}
+
+func oddTools(t *testing.T, a api, strict []string) {
+	t.Helper()
+	set := bind(t, oddSource{}, llm.Options{Profile: a.profile, Strict: strict})
+	if skipped := set.Skipped(); skipped != nil {
+		t.Fatalf("left out: %v", skipped)
+	}
+	var results []string
+	web := httptest.NewServer(a.fake(func(r llmtest.Request) llmtest.Turn {
+		if r.Turn > 0 {
+			results = slices.Clone(r.Results)
+			return llmtest.Turn{Text: "done"}
+		}
+		turn := llmtest.Turn{}
+		for i, name := range append(r.Tools, "nowhere") {
+			args := `{}`
+			if strings.HasPrefix(name, "root-union") {
+				args = `{"a":"x"}`
 			}
-			if skipped := set.Skipped(); skipped != nil {
-				t.Fatalf("left out: %v", skipped)
-			}
-			var results []string
-			web := httptest.NewServer(a.fake(func(r llmtest.Request) llmtest.Turn {
-				if r.Turn > 0 {
-					results = slices.Clone(r.Results)
-					return llmtest.Turn{Text: "done"}
-				}
-				turn := llmtest.Turn{}
-				for i, name := range append(r.Tools, "nowhere") {
-					args := `{}`
-					if strings.HasPrefix(name, "root-union") {
-						args = `{"a":"x"}`
-					}
-					turn.Calls = append(turn.Calls, llm.Call{ID: fmt.Sprintf("id_%d", i), Name: name, Args: json.RawMessage(args)})
-				}
-				return turn
-			}))
-			defer web.Close()
-			var talk []json.RawMessage
-			for range 2 {
-				answer := post(t, web.URL+a.path, a.request(set, talk))
-				add, _, err := a.turn(answer, set, func(c []llm.Call) []llm.Result { return set.InvokeAll(t.Context(), c) })
-				if err != nil {
-					t.Fatal(err)
-				}
-				talk = append(talk, add...)
-			}
-			if len(results) != len(odd)+1 {
-				t.Fatalf("%d results for %d calls", len(results), len(odd)+1)
-			}
-			for i, want := range []string{"fine", "(no output)", "dot", "line", "long", "union", "tree", "map", "default", "tuple", "booleans", "umlaut", "null", "0", "12345678901234567890", "broken", "inside", "There is no tool"} {
-				if !strings.Contains(results[i], want) {
-					t.Errorf("result %d lacks %q: %s", i, want, results[i])
-				}
-			}
-			if all := strings.Join(results, ""); strings.Contains(all, "SUkq") { // the picture no API takes, in base64
-				t.Error("bytes that the API does not take were sent")
-			}
-		})
+			turn.Calls = append(turn.Calls, llm.Call{ID: fmt.Sprintf("id_%d", i), Name: name, Args: json.RawMessage(args)})
+		}
+		return turn
+	}))
+	defer web.Close()
+	var talk []json.RawMessage
+	for range 2 {
+		answer := post(t, web.URL+a.path, a.request(set, talk))
+		add, _, err := a.turn(answer, set, func(c []llm.Call) []llm.Result { return set.InvokeAll(t.Context(), c) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk = append(talk, add...)
+	}
+	if len(results) != len(odd)+1 {
+		t.Fatalf("%d results for %d calls", len(results), len(odd)+1)
+	}
+	for i, want := range []string{"fine", "(no output)", "dot", "line", "long", "union", "tree", "map", "default", "tuple", "booleans", "umlaut", "null", "0", "12345678901234567890", "broken", "inside", "There is no tool"} {
+		if !strings.Contains(results[i], want) {
+			t.Errorf("result %d lacks %q: %s", i, want, results[i])
+		}
+	}
+	if all := strings.Join(results, ""); strings.Contains(all, "SUkq") { // the picture no API takes, in base64
+		t.Error("bytes that the API does not take were sent")
 	}
 }
 
