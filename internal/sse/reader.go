@@ -5,17 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 )
 
 // DefaultLimit is the size of the largest event a Reader takes when it is told nothing else: 10 MiB.
 const DefaultLimit = 10 << 20
-
-const (
-	minBuffer = 4 << 10  // an idle stream holds this much
-	maxBuffer = 32 << 10 // a busy one this much
-	keepBytes = 64 << 10 // scratch space above this is not kept between events
-)
 
 // ErrCut is returned in place of io.EOF when the stream ended inside an event. That event is dropped, as the standard
 // says; whoever can resume should.
@@ -115,85 +108,6 @@ func (r *Reader) readPart() error {
 	return r.checkSize()
 }
 
-// fill reads once from the source. Errors are kept, since a source may return bytes and an error together.
-func (r *Reader) fill() error {
-	if r.end == len(r.buf) && len(r.buf) < maxBuffer {
-		r.buf = make([]byte, maxBuffer) // the last read filled it: there is more to come
-	}
-	r.start, r.end = 0, 0
-	for r.end == 0 && r.srcErr == nil {
-		r.read()
-	}
-	if !r.begun && r.end > 0 {
-		r.skipMark()
-	}
-	if r.start < r.end {
-		return nil
-	}
-	if r.srcErr == nil {
-		return r.fill() // the first bytes were a byte order mark alone
-	}
-	if r.srcErr == io.EOF && r.unfinished() {
-		return ErrCut
-	}
-	return r.srcErr
-}
-
-// read adds to the buffer. A source that goes on giving nothing counts as broken.
-func (r *Reader) read() {
-	for range 100 {
-		var n int
-		n, r.srcErr = r.src.Read(r.buf[r.end:])
-		r.end += n
-		if n > 0 || r.srcErr != nil {
-			return
-		}
-	}
-	r.srcErr = io.ErrNoProgress
-}
-
-// skipMark drops one byte order mark at the head of the stream, reading on where it has not arrived whole.
-func (r *Reader) skipMark() {
-	mark := []byte("\xEF\xBB\xBF")
-	for r.end < len(mark) && r.srcErr == nil && bytes.HasPrefix(mark, r.buf[:r.end]) {
-		r.read()
-	}
-	if bytes.HasPrefix(r.buf[:r.end], mark) {
-		r.start = len(mark)
-	}
-	r.begun = true
-}
-
-// unfinished reports whether something of an event would be lost if the stream ended here.
-func (r *Reader) unfinished() bool {
-	return r.dirty || (r.place != atStart && r.place != inComment)
-}
-
-// cut takes from the buffer up to the next line end, which it drops, or all there is.
-func (r *Reader) cut() (part []byte, ended bool) {
-	if r.afterCR {
-		r.afterCR = false
-		if r.buf[r.start] == '\n' {
-			r.start++
-		}
-	}
-	rest := r.buf[r.start:r.end]
-	at := bytes.IndexByte(rest, '\n')
-	if at < 0 {
-		at = len(rest)
-	}
-	if cr := bytes.IndexByte(rest[:at], '\r'); cr >= 0 {
-		at = cr
-		r.afterCR = true
-	}
-	if at == len(rest) {
-		r.start = r.end
-		return rest, false
-	}
-	r.start += at + 1
-	return rest[:at], true
-}
-
 // feed takes a piece of the current line, in whatever portions the network gave it.
 func (r *Reader) feed(part []byte) {
 	for len(part) > 0 {
@@ -282,109 +196,4 @@ func (r *Reader) checkSize() error {
 	}
 	r.over = true
 	return &LimitError{Limit: r.limit, Start: start}
-}
-
-// endLine finishes a line and reports whether it completed something to hand over.
-func (r *Reader) endLine() (Event, bool) {
-	was := r.place
-	r.place = atStart
-	switch was {
-	case atStart:
-		return r.dispatch()
-	case inComment:
-		return Event{Kind: Comment}, true
-	case inName: // a line without a colon is a field with an empty value
-		r.openField()
-		was, r.place = r.place, atStart
-	}
-	r.dirty = true
-	if was != inNoise {
-		r.setField()
-	}
-	r.field, r.value = r.field[:0], r.value[:0]
-	return Event{}, false
-}
-
-// setField keeps the value of a finished field for the event. Data is in place already.
-func (r *Reader) setField() {
-	switch string(r.field) {
-	case "event":
-		r.event.Name = intern(r.value)
-	case "id":
-		if bytes.IndexByte(r.value, 0) < 0 {
-			r.event.ID, r.event.HasID = string(r.value), true
-		}
-	case "retry":
-		if wait, ok := parseRetry(r.value); ok {
-			r.event.Retry, r.event.HasRetry = wait, true
-		}
-	}
-}
-
-// dispatch ends a block at an empty line.
-func (r *Reader) dispatch() (Event, bool) {
-	event := r.event
-	switch {
-	case r.hasData && !r.over:
-		event.Data = r.takeData()
-	case event.HasID || event.HasRetry:
-		event.Kind = Setting
-	default:
-		r.reset()
-		return Event{}, false
-	}
-	if event.Name == "" {
-		event.Name = DefaultName
-	}
-	r.reset()
-	return event, true
-}
-
-// takeData makes the collected data the caller's: small events get an exact copy, large ones the buffer itself.
-func (r *Reader) takeData() []byte {
-	if cap(r.data) > keepBytes && len(r.data) > cap(r.data)/2 {
-		data := r.data[:len(r.data):len(r.data)]
-		r.data = nil
-		return data
-	}
-	data := make([]byte, len(r.data))
-	copy(data, r.data)
-	return data
-}
-
-func (r *Reader) reset() {
-	if cap(r.data) > keepBytes {
-		r.data = nil
-	}
-	r.data = r.data[:0]
-	r.dirty, r.over, r.hasData, r.size = false, false, false, 0
-	r.event = Event{}
-}
-
-// intern spares the copy of the names MCP uses.
-func intern(name []byte) string {
-	switch string(name) {
-	case DefaultName:
-		return DefaultName
-	case "endpoint":
-		return "endpoint"
-	}
-	return string(name)
-}
-
-// parseRetry reads ASCII digits as milliseconds. Anything else makes the standard ignore the field. Absurd values end
-// at about 24 days, so that no sum with a duration overflows.
-func parseRetry(digits []byte) (time.Duration, bool) {
-	const most = 1<<31 - 1
-	if len(digits) == 0 {
-		return 0, false
-	}
-	ms := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		ms = min(ms*10+int64(c-'0'), most)
-	}
-	return time.Duration(ms) * time.Millisecond, true
 }
