@@ -125,15 +125,19 @@ func NewIntrospection(o IntrospectionOptions) (*Introspection, error) {
 // Verify implements Verifier.
 func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error) {
 	known, q, err := v.look(ctx, token)
-	if known != nil || err != nil {
-		return known, err
+	if q != nil {
+		select {
+		case <-q.done:
+			known, err = q.token, q.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
-	select {
-	case <-q.done:
-		return q.token, q.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, err
 	}
+	own := *known // handlers get a pointer to what is in it, each to its own
+	return &own, nil
 }
 
 // look returns what is known of a token, or the question that is out about it: one for all who want to know at once.

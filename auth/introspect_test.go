@@ -243,3 +243,17 @@ func TestAnyOf(t *testing.T) {
 		}
 	}
 }
+
+// What a handler does to its principal is nothing to those of other requests. Seen to fail: all had the one that was kept.
+func TestIntrospectionSharesNothing(t *testing.T) {
+	v := asked(t, nil, func(r *http.Request) (*http.Response, error) {
+		return answer(r, 200, "application/json", `{"active":true,"sub":"ann","aud":"x"}`), nil
+	})
+	for n := range 3 {
+		got, err := v.Verify(t.Context(), "t")
+		if err != nil || got.Principal.Subject != "ann" {
+			t.Fatalf("%d: %+v, %v", n, got, err)
+		}
+		got.Principal.Subject = "root"
+	}
+}
