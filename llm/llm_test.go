@@ -184,6 +184,70 @@ func TestSameListSameBytes(t *testing.T) {
 	}
 }
 
+// TestDescriptions shows what describes a tool to a model, and where it is cut.
+func TestDescriptions(t *testing.T) {
+	for _, tc := range []struct {
+		tool mcp.Tool
+		want string
+	}{
+		{mcp.Tool{Name: "t", Description: "Does", Title: "Doer"}, "Does"},
+		{mcp.Tool{Name: "t", Title: "Doer", Annotations: &mcp.ToolAnnotations{Title: "Older"}}, "Doer"},
+		{mcp.Tool{Name: "t", Annotations: &mcp.ToolAnnotations{Title: "Older"}}, "Older"},
+		{mcp.Tool{Name: "t"}, ""},
+		{mcp.Tool{Name: "t", Description: "a\xffb"}, "a\uFFFDb"},
+		{mcp.Tool{Name: "t", Description: strings.Repeat("é", 600)}, strings.Repeat("é", 512)},
+	} {
+		set := bind(t, &fake{tools: []llm.Listed{{Tool: tc.tool}}}, llm.Options{Profile: openai.Compatible()})
+		if got := set.Tools()[0].Description; got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.tool, got, tc.want)
+		}
+	}
+}
+
+// TestListedToolsStayAsTheyAre holds that no profile changes what the server has listed.
+func TestListedToolsStayAsTheyAre(t *testing.T) {
+	list, err := oddSource{}.ListTools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range alphabets {
+		set := bind(t, &fake{tools: list}, llm.Options{Profile: a.profile, Strict: []string{"*"}})
+		if a.write != nil {
+			a.write(set)
+		}
+	}
+	for i, l := range list {
+		if string(l.Tool.InputSchema) != odd[i].schema {
+			t.Errorf("%s has become %s", odd[i].schema, l.Tool.InputSchema)
+		}
+	}
+}
+
+// TestContentAndStructuredContent shows what a model is shown where a server gives both, or one in an odd form.
+func TestContentAndStructuredContent(t *testing.T) {
+	seven := json.RawMessage(`{"n": 7}`)
+	for _, tc := range []struct {
+		name   string
+		result mcp.CallToolResult
+		want   string
+	}{
+		{"the same twice", mcp.CallToolResult{Content: []mcp.Content{mcp.Text(`{"n":7}`)}, StructuredContent: seven}, `{"n":7}`},
+		{"words and a value", mcp.CallToolResult{Content: []mcp.Content{mcp.Text("seven")}, StructuredContent: seven}, "seven"},
+		{"a value alone", mcp.CallToolResult{StructuredContent: seven}, `{"n":7}`},
+		{"a value beside a picture", mcp.CallToolResult{Content: []mcp.Content{mcp.Image("image/png", png)}, StructuredContent: seven}, "[image/png, 12 B, not shown]\n{\"n\":7}"},
+		{"a value of a failed call", mcp.CallToolResult{IsError: true, StructuredContent: seven}, `{"n":7}`},
+		{"a value beside blank text", mcp.CallToolResult{Content: []mcp.Content{mcp.Text(" ")}, StructuredContent: seven}, `{"n":7}`},
+		{"a picture of an old type", mcp.CallToolResult{Content: []mcp.Content{mcp.Image("image/jpg", png)}}, "[image/jpeg, 12 B, not shown]"},
+		{"a picture without a type", mcp.CallToolResult{Content: []mcp.Content{mcp.Image("", png)}}, "[image/png, 12 B, not shown]"},
+		{"bytes without a type", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: mcp.BlobResource("r:/x?y=1", "", []byte{0, 1})}}}, "[x, application/octet-stream, 2 B, not shown]"},
+	} {
+		f := &fake{tools: listed("t"), call: func(string, string, json.RawMessage) (*mcp.CallToolResult, error) { return &tc.result, nil }}
+		if r := bind(t, f, llm.Options{}).Invoke(t.Context(), llm.Call{Name: "t"}); r.Text() != tc.want || string(r.Structured) != string(tc.result.StructuredContent) {
+			t.Errorf("%s: %q, want %q", tc.name, r.Text(), tc.want)
+		}
+	}
+}
+
 // TestOneBadToolDoesNotSinkTheRest holds that what the API would refuse is left out and named.
 func TestOneBadToolDoesNotSinkTheRest(t *testing.T) {
 	list := listed("good", "good", "bad", "")
@@ -247,7 +311,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	set := bind(t, f, llm.Options{})
 	for _, tc := range []struct{ args, want string }{
 		{`{"n":1}`, `{"n":1}`},
-		{` {"n":5.0}`, `{"n":5.0}`},
+		{` {"n":5.0}`, `{"n":5}`},
 		{``, "/n"},
 		{`null`, "/n"},
 		{`{"n":9}`, "/n"},

@@ -137,6 +137,10 @@ func TestRestore(t *testing.T) {
 		{portable.OpenAIStrict, `{"größe":null,"b":{"c":null,"d":null},"l":[{"e":null},{"e":"\u0041"}]}`, `{"b":{"d":null},"l":[{},{"e":"\u0041"}]}`},
 		{portable.OpenAIStrict, `{"größe":"x","b":null,"l":null}`, `{"größe":"x"}`},
 		{portable.OpenAI, `{ "a": 1.50 }`, `{ "a": 1.50 }`},
+		{portable.Gemini, `{"b":{"c":3.0,"d":"3.0"},"l":[{"e":1.0}],"x":-0.0}`, `{"b":{"c":3,"d":"3.0"},"l":[{"e":1.0}],"x":-0.0}`},
+		{portable.OpenAI, `{"b":{"c":-12.000}}`, `{"b":{"c":-12}}`},
+		{portable.OpenAI, `{"b":{"c":3.05}}`, `{"b":{"c":3.05}}`},
+		{portable.OpenAI, `{"b":{"c":1.0e2}}`, `{"b":{"c":1.0e2}}`},
 		{portable.OpenAI, `[1]`, ``},
 		{portable.OpenAI, `{"a":1,"a":2}`, ``},
 	} {

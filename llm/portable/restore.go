@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,15 +15,16 @@ import (
 // maxArgs bounds how deep arguments nest.
 const maxArgs = 1000
 
-// Restore brings the arguments of a model back to the names and values of the first schema: keys get their own names, and
-// a null that stood for a property left out goes. All other tokens stay as they came.
+// Restore brings the arguments of a model back to the names and values of the first schema: keys get their own names, a null
+// that stood for a property left out goes, and where the schema wants an integer 3.0 becomes 3, for some APIs know
+// floating point alone and some servers read whole numbers alone. All other tokens stay as they came.
 //
 // It fails for what is no JSON object, nests more than 1,000 levels, or gives one property under both its names.
 func (s *Schema) Restore(args json.RawMessage) (json.RawMessage, error) {
 	if !jsontext.Value(args).IsValid() || !jsonrpc.IsObject(args) {
 		return nil, fmt.Errorf("the arguments are no JSON object: %.60s", args)
 	}
-	if len(s.keys) == 0 && !s.marks {
+	if len(s.keys) == 0 && !s.marks && !bytes.Contains(args, []byte(".0")) {
 		return args, nil
 	}
 	all := len(args) // there are no more values than bytes
@@ -71,7 +73,19 @@ func (r *restorer) restore(v, schema *node, depth int) *node {
 	case '{':
 		return r.members(v, schema, depth)
 	}
-	return v
+	return whole(v, schema)
+}
+
+// whole takes the fraction off a number that has an empty one, where the schema wants an integer.
+func whole(v, schema *node) *node {
+	if v.shape() != "number" || !slices.Contains(types(schema), "integer") || slices.Contains(types(schema), "number") {
+		return v
+	}
+	digits, zeros, ok := bytes.Cut(v.raw, []byte("."))
+	if !ok || len(bytes.Trim(zeros, "0")) > 0 {
+		return v
+	}
+	return &node{raw: digits}
 }
 
 func (r *restorer) members(v, schema *node, depth int) *node {
