@@ -9,9 +9,9 @@
 //	handler with questions, legacy -> Settle (Ask: Peer.Call on the call's own stream) -> handler again
 //	caller  -> Peer.Call -> register, encode, Exchange ... settle (decode) -> caller
 //
-// What comes in lies in engine.go (where it begins), incoming.go (one request), inflight.go (who runs, who waits) and
-// notices.go; what goes out in outgoing.go, pending.go (one call) and answers.go; what a connection keeps in peer.go, its
-// end in closing.go; change notices in changes.go and listen.go.
+// What comes in lies in engine.go (where it begins), incoming.go (one request), sending.go (its answer), inflight.go (who
+// runs, who waits) and notices.go; what goes out in outgoing.go, pending.go (one call) and answers.go; what a connection
+// keeps in peer.go, its end in closing.go; change notices in changes.go and listen.go.
 //
 // A request is registered under its id on the reader's goroutine, so that a cancellation behind it finds it. It gives the
 // id back before its answer goes out and its place among the running ones after that.
