@@ -239,6 +239,11 @@ func TestContentAndStructuredContent(t *testing.T) {
 		{"a value beside blank text", mcp.CallToolResult{Content: []mcp.Content{mcp.Text(" ")}, StructuredContent: seven}, `{"n":7}`},
 		{"a picture of an old type", mcp.CallToolResult{Content: []mcp.Content{mcp.Image("image/jpg", png)}}, "[image/jpeg, 12 B, not shown]"},
 		{"a picture without a type", mcp.CallToolResult{Content: []mcp.Content{mcp.Image("", png)}}, "[image/png, 12 B, not shown]"},
+		{"base64 for URLs", mcp.CallToolResult{Content: []mcp.Content{&mcp.UnknownContent{Type: "image", Raw: json.RawMessage(`{"type":"image","data":"-_8","mimeType":"image/png"}`)}}}, "[image/png, 2 B, not shown]"},
+		{"base64 in lines", mcp.CallToolResult{Content: []mcp.Content{&mcp.UnknownContent{Type: "audio", Raw: json.RawMessage(`{"type":"audio","data":"UklG\nRg==\n","mimeType":"audio/x-wav"}`)}}}, "[audio/wav, 4 B, not shown]"},
+		{"no base64", mcp.CallToolResult{Content: []mcp.Content{&mcp.UnknownContent{Type: "image", Raw: json.RawMessage(`{"type":"image","data":"!"}`)}}}, `[content of type "image", 27 B, not shown]`},
+		{"a resource in lines", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: mcp.ResourceContents{URI: "r:1", MIMEType: "text/plain", Extra: []byte(`{"blob":"aGV5\n"}`)}}}}, "[resource r:1]\nhey"},
+		{"a resource that is broken", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: mcp.ResourceContents{URI: "r:1", Extra: []byte(`{"blob":"!"}`)}}}}, "[resource r:1, broken, not shown]"},
 		{"bytes without a type", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: mcp.BlobResource("r:/x?y=1", "", []byte{0, 1})}}}, "[x, application/octet-stream, 2 B, not shown]"},
 	} {
 		f := &fake{tools: listed("t"), call: func(string, string, json.RawMessage) (*mcp.CallToolResult, error) { return &tc.result, nil }}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -120,6 +121,9 @@ func (o *Options) block(block mcp.Content) []Part {
 	case *mcp.EmbeddedResource:
 		return contents(&c.Resource)
 	case *mcp.UnknownContent:
+		if p, ok := readable(c); ok {
+			return []Part{p}
+		}
 		return words(fmt.Sprintf("[content of type %q, %s, not shown]", c.Type, size(len(c.Raw))))
 	}
 	if block == nil {
@@ -172,16 +176,56 @@ func linkText(c *mcp.ResourceLink) string {
 // contents turns the contents of a resource into parts: text under its address, bytes as what they are.
 func contents(r *mcp.ResourceContents) []Part {
 	if r.Blob == nil {
-		if _, foreign := mcp.Member(r.Extra, "blob"); foreign && len(r.Extra) > 0 {
+		text, foreign := mcp.Meta(r.Extra).Text("blob")
+		if !foreign {
+			return words("[resource " + r.URI + "]\n" + r.Text)
+		}
+		data, ok := foreignBase64(text)
+		if !ok {
 			return words(fmt.Sprintf("[resource %s, broken, not shown]", r.URI))
 		}
-		return words("[resource " + r.URI + "]\n" + r.Text)
+		return blob(r, data)
 	}
-	p := media(r.MIMEType, r.Blob, fileName(r.URI), r.URI)
-	if p.Kind == FilePart && isText(p.MIME) && utf8.Valid(r.Blob) {
-		return words("[resource " + r.URI + "]\n" + string(r.Blob))
+	return blob(r, r.Blob)
+}
+
+func blob(r *mcp.ResourceContents, data []byte) []Part {
+	p := media(r.MIMEType, data, fileName(r.URI), r.URI)
+	if p.Kind == FilePart && isText(p.MIME) && utf8.Valid(data) {
+		return words("[resource " + r.URI + "]\n" + string(data))
 	}
 	return []Part{p}
+}
+
+// readable reads a picture or a sound whose base64 is not that of the specification.
+func readable(c *mcp.UnknownContent) (Part, bool) {
+	if c.Type != mcp.TypeImage && c.Type != mcp.TypeAudio {
+		return Part{}, false
+	}
+	text, _ := mcp.Meta(c.Raw).Text("data")
+	data, ok := foreignBase64(text)
+	if !ok {
+		return Part{}, false
+	}
+	kind, _ := mcp.Meta(c.Raw).Text("mimeType")
+	return media(kind, data, "", ""), true
+}
+
+// foreignBase64 reads base64 with line breaks, without padding, or in the alphabet for URLs, all of which servers send.
+func foreignBase64(text string) ([]byte, bool) {
+	plain := strings.Map(func(r rune) rune {
+		switch r {
+		case '-':
+			return '+'
+		case '_':
+			return '/'
+		case '=', ' ', '\t', '\r', '\n':
+			return -1
+		}
+		return r
+	}, text)
+	data, err := base64.RawStdEncoding.DecodeString(plain)
+	return data, err == nil && len(data) > 0
 }
 
 func isText(kind string) bool {
