@@ -29,6 +29,7 @@ type event struct {
 func writeStream(w http.ResponseWriter, r *http.Request, body map[string]any, answer any) {
 	whole := answer.(map[string]any) // what the vendor's answer is written as, all through this package
 	var events []event
+	comments := true
 	switch {
 	case has(whole, "choices") != "":
 		options, _ := body["stream_options"].(map[string]any)
@@ -38,6 +39,7 @@ func writeStream(w http.ResponseWriter, r *http.Request, body map[string]any, an
 	case whole["type"] == "message":
 		events = messageEvents(whole)
 	default:
+		comments = false // the vendor's own client does not understand any
 		events = geminiEvents(whole)
 		if r.URL.Query().Get("alt") != "sse" { // a list, as the real one has it
 			var list []any
@@ -51,7 +53,9 @@ func writeStream(w http.ResponseWriter, r *http.Request, body map[string]any, an
 		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprint(w, ": a comment that keeps the connection alive\n\n")
+	if comments {
+		fmt.Fprint(w, ": a comment that keeps the connection alive\n\n")
+	}
 	for _, e := range events {
 		if e.name != "" {
 			fmt.Fprintf(w, "event: %s\n", e.name)
