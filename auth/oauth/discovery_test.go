@@ -151,6 +151,12 @@ func TestResources(t *testing.T) {
 		{"https://mcp.test/mc", false},
 		{"https://mcp.test/mcp/deeper", false},
 		{"https://mcp.test/mcp#part", false},
+		{"https://mcp.test/mcp#", false},
+		{"https://ann@mcp.test/mcp", false},
+		{"https://mcp.test/other/../mcp", false},
+		{"https://mcp.test/%6dcp", false},
+		{"https://mcp.test.evil.test/mcp", false},
+		{"javascript://mcp.test/mcp", false},
 		{"https://mcp.test/mcp?x=1", false},
 		{"/mcp", false},
 		{"mcp.test", false},
@@ -274,6 +280,10 @@ func TestServerAddresses(t *testing.T) {
 		"https://as.test/?x=1":    "",
 		"https://as.test/#x":      "",
 		"https://u:p@as.test/":    "",
+		"https://as.test/a b":     "",
+		"https://as.test/\u2028":  "",
+		"https://as.test?":        "",
+		"https://as.test/a#":      "",
 		"urn:ietf:something:else": "",
 	} {
 		got, err := serverAddresses(issuer)

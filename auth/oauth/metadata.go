@@ -72,7 +72,8 @@ const maxIssuer = 2 << 10 // bytes; it becomes part of addresses, keys and log r
 func serverAddresses(issuer string) ([]string, error) {
 	const oauth, openID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	u, err := url.Parse(issuer)
-	if err != nil || len(issuer) > maxIssuer || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	odd := strings.ContainsFunc(issuer, func(r rune) bool { return r <= ' ' || r > '~' || r == '?' || r == '#' })
+	if err != nil || odd || len(issuer) > maxIssuer || u.Host == "" || u.User != nil {
 		return nil, fmt.Errorf("%q cannot be the name of an authorization server", clean(issuer, 200))
 	}
 	root := u.Scheme + "://" + u.Host

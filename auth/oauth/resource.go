@@ -86,8 +86,8 @@ func (a *Authorizer) mustCover(resource string) error {
 	switch {
 	case err != nil || !u.IsAbs() || u.Host == "":
 		return fmt.Errorf("%w: %q is no absolute address", ErrResource, clean(resource, 200))
-	case u.Fragment != "" || strings.Contains(resource, "#"):
-		return fmt.Errorf("%w: %s carries a fragment", ErrResource, plainURL(u))
+	case u.Fragment != "" || strings.Contains(resource, "#") || u.User != nil:
+		return fmt.Errorf("%w: %s carries a fragment or a user", ErrResource, plainURL(u))
 	case origin(u) != origin(a.server):
 		return fmt.Errorf("%w: it is %s, and the server is at %s", ErrResource, plainURL(u), plainURL(a.server))
 	case !under(a.server.EscapedPath(), u.EscapedPath()), u.RawQuery != "" && u.RawQuery != a.server.RawQuery:

@@ -99,6 +99,7 @@ func (a *Authorizer) send(req *http.Request, t *token, tries *tries) (*http.Resp
 		return nil, err
 	}
 	a.keepNonce(out.URL, resp.Header)
+	resp.Request = req // as the caller gave it: the one that was sent carries the token
 	return resp, nil
 }
 

@@ -125,3 +125,19 @@ func TestNothingPrintsSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersShowNoToken holds that the request an answer came to is the one of the caller, without a token. Seen to fail: it
+// was the one that was sent.
+func TestAnswersShowNoToken(t *testing.T) {
+	s := newScene(t)
+	a := s.authorizer()
+	req := newRequest(t)
+	resp, err := a.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 || resp.Request != req || req.Header.Get("Authorization") != "" {
+		t.Errorf("answer %v to %v", resp.Status, resp.Request.Header)
+	}
+}
