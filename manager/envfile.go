@@ -76,7 +76,7 @@ func variable(text string) (name, value string, taken int, fault string) {
 		name = strings.TrimSpace(exported)
 	}
 	if !ok || name == "" || strings.ContainsAny(name, " \t") {
-		return "", "", 0, "this is not of the form NAME=value"
+		return "", "", 0, "not of the form NAME=value"
 	}
 	begin := len(before) + 1 + len(after) - len(strings.TrimLeft(after, " \t"))
 	if begin < len(line) && strings.IndexByte("\"'`", line[begin]) >= 0 {

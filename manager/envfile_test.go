@@ -39,9 +39,9 @@ func TestEnvFile(t *testing.T) {
 // What is wrong is told with the line, and without what stands there.
 func TestEnvFileErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"A=1\n\ntopsecret":          ".env:3: this is not of the form NAME=value",
-		"A B=topsecret":             ".env:1: this is not of the form NAME=value",
-		"=topsecret":                ".env:1: this is not of the form NAME=value",
+		"A=1\n\ntopsecret":          ".env:3: not of the form NAME=value",
+		"A B=topsecret":             ".env:1: not of the form NAME=value",
+		"=topsecret":                ".env:1: not of the form NAME=value",
 		"A='x\ny'\nB=\"topsecret\n": ".env:3: the quote is never closed",
 		"A=1\x00topsecret":          "holds a NUL character",
 		strings.Repeat("A=topsecret\n", maxEnvFile/12+1): "is larger than 1 MiB",

@@ -34,6 +34,7 @@ type Config struct {
 	RequireAll bool // a server that cannot be reached is fatal at start
 
 	Servers []manager.Server // in the order of the file, disabled ones included
+	Inputs  []manager.Input  // that the file may ask for
 	Names   []string         // of all entries of the file, those that are wrong or were not to be read included
 }
 

@@ -30,7 +30,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 	if broken {
 		return nil, problems.Err()
 	}
-	c.Servers, c.Names = f.Servers, f.Names
+	c.Servers, c.Inputs, c.Names = f.Servers, f.Inputs, f.Names
 	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
 		_, usable := f.Server(server)
 		return !usable

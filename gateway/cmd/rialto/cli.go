@@ -45,6 +45,7 @@ type targeted struct {
 	Timeout time.Duration `placeholder:"TIME" help:"How long to wait for the connection, and for an answer, such as 30s."`
 	JSON    bool          `name:"json" help:"Data as JSON on standard output, an error as one line of JSON on standard error."`
 
+	fileFlags
 	command []string // behind --
 }
 

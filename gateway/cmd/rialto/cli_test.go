@@ -154,6 +154,14 @@ var golden = []struct{ file, command string }{
 	{"fail_crash_json", "tools --json -e RIALTO_TEST_CHILD=crash -- SELF"},
 	{"fail_sse", "tools lost --config FOLDER/mcp.json"},
 	{"fail_empty_command", "tools --"},
+	{"tools_input", "tools web --config FOLDER/.vscode/inputs.json --input where=mcp --json"},
+	{"fail_input", "tools web --config FOLDER/.vscode/inputs.json"},
+	{"fail_input_pick", "tools web --config FOLDER/.vscode/inputs.json --input where=topsecret"},
+	{"fail_input_unknown", "tools web --config FOLDER/.vscode/inputs.json --input were=mcp"},
+	{"fail_input_form", "tools web --config FOLDER/.vscode/inputs.json --input where"},
+	{"fail_workspace", "tools here --config FOLDER/.vscode/inputs.json"},
+	{"fail_workspace_given", "tools here --config FOLDER/.vscode/inputs.json --workspace FOLDER/elsewhere"},
+	{"fail_gateway_inputs", "gateway --stdio --config FOLDER/.vscode/inputs.json"},
 	{"fail_target_and_command", "tools extra -- SELF"},
 }
 
@@ -169,11 +177,20 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, ".vscode"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
-		"mcp.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}, "lost": {"type": "sse", "url": "` + ts.URL + `/nothing"}}}`,
-		"bad.json":     "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
-		"all.json":     `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
-		"list.json":    `{"mcpServers": []}`,
+		"mcp.json":  `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}, "lost": {"type": "sse", "url": "` + ts.URL + `/nothing"}}}`,
+		"bad.json":  "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
+		"all.json":  `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
+		"list.json": `{"mcpServers": []}`,
+		".vscode/inputs.json": `{"gateway": {"requireAll": true}, "servers": {
+			"web": {"type": "http", "url": "` + ts.URL + `/${input:where}"},
+			"here": {"type": "stdio", "command": "${workspaceFolder}${/}no-such-program"},
+			"other": {"type": "stdio", "command": "x", "args": ["${input:api-key}"]}}, "inputs": [
+			{"id": "where", "type": "pickString", "description": "Which server?", "options": ["mcp", {"label": "The old one", "value": "legacy"}]},
+			{"id": "api-key", "type": "promptString", "password": true}]}`,
 		"section.json": "{\"gateway\": {\n  \"prefx\": \"always\"\n}, \"mcpServers\": {}}",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -18,6 +18,8 @@ type gatewayCommand struct {
 	Config string `placeholder:"FILE" help:"Configuration with \"mcpServers\" (or \"servers\"). Without it the built-in demonstration server is served."`
 	Listen string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
 	Stdio  bool   `help:"Serve standard input and output instead of HTTP."`
+
+	fileFlags
 }
 
 func (g *gatewayCommand) target() *targeted { return nil }
@@ -38,12 +40,9 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		}
 	}
 	if g.Config != "" {
-		conf, err := config.ReadFile(g.Config, config.Options{Lookup: e.lookup})
-		if conf == nil || err != nil && len(conf.Servers) == 0 { // nothing of it is good
-			return &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
-		}
-		if err != nil { // some entries are wrong: the others are served
-			_, _ = fmt.Fprintln(e.stderr, err)
+		conf, err := g.config(ctx, e)
+		if err != nil {
+			return err
 		}
 		opts.Config = conf
 	}
@@ -56,6 +55,28 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		return f
 	}
 	return nil
+}
+
+// config reads the file. Entries that are wrong are told of, and the others are served, unless all of them must.
+func (g *gatewayCommand) config(ctx context.Context, e *environment) (*config.Config, error) {
+	c := e.console
+	if g.Stdio {
+		c = nil // standard input is the client's
+	}
+	conf, err := g.read(ctx, e, c, g.Config, nil)
+	var known *failure
+	switch {
+	case err == nil:
+		return conf, nil
+	case ctx.Err() != nil:
+		return nil, interrupted(ctx, err)
+	case errors.As(err, &known):
+		return nil, err
+	case conf == nil, len(conf.Servers) == 0, conf.RequireAll:
+		return nil, &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
+	}
+	_, _ = fmt.Fprintln(e.stderr, err) // there is nobody else to tell
+	return conf, nil
 }
 
 // run serves. On standard output stands nothing but the protocol, whatever else writes there.

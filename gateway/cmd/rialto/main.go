@@ -13,6 +13,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	e := &environment{
 		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, terminal: isTerminal(os.Stderr),
+		console: openConsole(os.Stdin, os.Stderr),
 	}
 	os.Exit(run(ctx, os.Args[1:], e))
 }
@@ -21,11 +22,7 @@ func main() {
 type environment struct {
 	stdout, stderr io.Writer
 	lookup         func(string) (string, bool)
-	terminal       bool   // stderr is one: progress is shown
-	folder         string // where mcp.json is looked for; empty means the current one
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	terminal       bool     // stderr is one: progress is shown
+	folder         string   // where mcp.json is looked for; empty means the current one
+	console        *console // nil where nobody can be asked
 }

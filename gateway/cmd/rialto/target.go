@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/client"
-	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -27,7 +26,7 @@ var modes = map[string]client.Mode{"auto": client.Auto, "legacy": client.Legacy,
 
 // open connects to the target. The session must be closed.
 func (t *targeted) open(ctx context.Context, e *environment) (*session, error) {
-	s, err := t.resolve(e)
+	s, err := t.resolve(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +44,8 @@ func (t *targeted) open(ctx context.Context, e *environment) (*session, error) {
 func (s *session) close() { _ = s.client.Close() }
 
 // resolve finds out what the target is.
-func (t *targeted) resolve(e *environment) (manager.Server, error) {
-	s, err := t.find(e)
+func (t *targeted) resolve(ctx context.Context, e *environment) (manager.Server, error) {
+	s, err := t.find(ctx, e)
 	if err != nil {
 		return s, err
 	}
@@ -83,7 +82,7 @@ func with(m map[string]string, name, value string) map[string]string {
 	return out
 }
 
-func (t *targeted) find(e *environment) (manager.Server, error) {
+func (t *targeted) find(ctx context.Context, e *environment) (manager.Server, error) {
 	switch {
 	case t.command != nil:
 		return manager.Server{Name: t.command[0], Transport: manager.Stdio, Command: t.command[0], Args: t.command[1:]}, nil
@@ -92,32 +91,28 @@ func (t *targeted) find(e *environment) (manager.Server, error) {
 	case strings.Contains(t.Target, "://"):
 		return manager.Server{Name: manager.PublicURL(t.Target), Transport: manager.HTTP, URL: t.Target}, nil
 	}
-	return t.named(e)
+	return t.named(ctx, e)
 }
 
 // named looks an entry up in the configuration file, which is read anew each time.
-func (t *targeted) named(e *environment) (manager.Server, error) {
+func (t *targeted) named(ctx context.Context, e *environment) (manager.Server, error) {
 	path, err := t.file(e)
 	if err != nil {
 		return manager.Server{}, err
 	}
-	conf, err := config.ReadFile(path, config.Options{Lookup: e.lookup})
-	var names []string
-	if conf != nil {
-		for _, s := range conf.Servers {
-			if s.Name == t.Target {
-				return s, nil
-			}
-			names = append(names, s.Name)
-		}
-	}
-	if err != nil {
+	conf, err := t.read(ctx, e, e.console, path, []string{t.Target})
+	var known *failure
+	switch {
+	case errors.As(err, &known):
+		return manager.Server{}, err
+	case err != nil:
 		return manager.Server{}, &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
-	}
-	if len(names) == 0 {
+	case len(conf.Servers) > 0:
+		return conf.Servers[0], nil
+	case len(conf.Names) == 0:
 		return manager.Server{}, usage("%s has no server %q, and no other", path, t.Target)
 	}
-	return manager.Server{}, usage("%s has no server %q; it has %s", path, t.Target, strings.Join(names, ", "))
+	return manager.Server{}, usage("%s has no server %q; it has %s", path, t.Target, strings.Join(conf.Names, ", "))
 }
 
 func (t *targeted) file(e *environment) (string, error) {
