@@ -177,18 +177,24 @@ func gatewayCases(t testing.TB, folder, memo string) []Case {
 	return cases
 }
 
-// namesOf asks each server directly, with a client library of other people, and gathers the names of each list. A server
-// without such a list adds nothing.
+// namesOf asks each server directly, with a client library of other people that can be asked, as the gateway can for its
+// clients, and gathers the names of each list. A server without such a list adds nothing. That library's client has roots and
+// visits no pages, and the gateway is the other way round: a reference server has one tool for each.
 func namesOf(t testing.TB, lists []Step, servers ...Target) [][]string {
 	t.Helper()
 	names := make([][]string, len(lists))
 	for _, target := range servers {
-		report := Drivers()[0].Run(t, target, Plan{Steps: lists})
+		report := Drivers()[0].Run(t, target, Plan{Answers: asked, Steps: lists})
 		if report.Error != nil {
 			t.Fatalf("connect: %s", report.Error.Message)
 		}
 		for i, out := range report.Steps {
-			names[i] = append(names[i], out.Names...)
+			for _, name := range out.Names {
+				if name == "get-roots-list" {
+					name = "trigger-url-elicitation"
+				}
+				names[i] = append(names[i], name)
+			}
 		}
 	}
 	return names

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,10 +126,12 @@ func UnsupportedVersion(supported []string, requested string) *Error {
 		WithData(unsupportedVersionData{Supported: supported, Requested: requested})
 }
 
-// URLElicitationRequired says which pages the user has to visit before a retry can succeed (2025-11-25).
+// URLElicitationRequired says which pages the user has to visit before a retry can succeed (2025-11-25). An empty Mode becomes
+// ElicitModeURL.
 func URLElicitationRequired(elicitations ...ElicitURLParams) *Error {
-	if elicitations == nil {
-		elicitations = []ElicitURLParams{}
+	elicitations = append([]ElicitURLParams{}, elicitations...)
+	for i := range elicitations {
+		elicitations[i].Mode = cmp.Or(elicitations[i].Mode, ElicitModeURL)
 	}
 	return Errorf(CodeURLElicitationRequired, "the user has to visit a page first").
 		WithData(urlElicitationData{Elicitations: elicitations})

@@ -99,8 +99,8 @@ func TestErrorDataRoundTrip(t *testing.T) {
 	if uri, ok := ResourceNotFound("u:1").ResourceData(); !ok || uri != "u:1" {
 		t.Errorf("uri %q %v", uri, ok)
 	}
-	pages := URLElicitationRequired(ElicitURLParams{Mode: ElicitModeURL, URL: "https://a", ElicitationID: "e"})
-	if got, ok := pages.URLElicitationData(); !ok || got[0].ElicitationID != "e" {
+	pages := URLElicitationRequired(ElicitURLParams{URL: "https://a", ElicitationID: "e"})
+	if got, ok := pages.URLElicitationData(); !ok || got[0].ElicitationID != "e" || got[0].Mode != ElicitModeURL {
 		t.Errorf("pages %+v %v", got, ok)
 	}
 }

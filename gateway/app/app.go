@@ -204,6 +204,9 @@ func (g *gateway) stop(h *http.Server, end func()) {
 		case <-time.After(closeTime):
 		}
 	}
+	if g.bridge != nil {
+		g.bridge.Close()
+	}
 	end()
 }
 

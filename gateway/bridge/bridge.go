@@ -47,6 +47,8 @@ type Bridge struct {
 	front *server.Server
 	until time.Time // when waiting for first connections ends
 
+	parking parking
+
 	mu   sync.Mutex // of those who rebuild
 	view atomic.Pointer[view]
 }
@@ -79,6 +81,10 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 
 // Server is the front, to be served.
 func (b *Bridge) Server() *server.Server { return b.front }
+
+// Close ends the calls that wait for answers of their clients. It belongs between the shutdown of the server and that of the
+// upstreams.
+func (b *Bridge) Close() { b.parking.close() }
 
 // Changed takes up the lists of the upstreams and announces those that look different now.
 func (b *Bridge) Changed() {

@@ -8,7 +8,14 @@
 // Arguments that a tool marks with x-mcp-header are judged where a client of the modern era repeats them in headers, by the
 // definition that is shown; the headers for the server are made anew from the body, by the client that reads its lists.
 //
-// What a client can do is told to an upstream only where both are of the modern era: there a question comes back as a
-// result, which is passed on byte for byte like the answer to it. For every other pairing nothing is declared, so nothing
-// is asked that could not be answered.
+// # Questions
+//
+// A server may ask the user or the model of the client behind a call. A modern upstream is told with each request what that
+// client can do, and its question comes back as a result, which is passed on byte for byte like the answer to it. A legacy
+// upstream was told once, when it was connected, what the gateway can pass on ([upstream.MayAsk]), and asks by a request of its
+// own: it is answered by the client of the call it came with, or refused where that client has not declared that it answers.
+//
+// A legacy client is asked on the stream of its call, whatever the upstream. A modern one gets the questions as the result of its
+// request, under a sealed state, while the call of the upstream stays parked; the request with the answers takes it up again.
+// A client that does not come back within ten minutes loses it.
 package bridge

@@ -11,15 +11,16 @@ import (
 
 // relayed is a method that is passed on.
 type relayed struct {
+	asks bool // a server may ask the client on behalf of such a call
 	find func(*view, *server.Request) (destination, bool)
 	back func(*view, string, json.RawMessage) json.RawMessage // puts shown addresses into a result; nil leaves it
 }
 
 var relays = map[string]relayed{
-	mcp.MethodCallTool:     {findTool, toolBack},
-	mcp.MethodGetPrompt:    {findPrompt, promptBack},
-	mcp.MethodReadResource: {findResource, readBack},
-	mcp.MethodComplete:     {findCompletion, nil},
+	mcp.MethodCallTool:     {true, findTool, toolBack},
+	mcp.MethodGetPrompt:    {true, findPrompt, promptBack},
+	mcp.MethodReadResource: {true, findResource, readBack},
+	mcp.MethodComplete:     {false, findCompletion, nil},
 }
 
 func findTool(v *view, req *server.Request) (destination, bool) {

@@ -14,8 +14,27 @@ import (
 
 // relay makes the call and brings back what comes of it.
 func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
-	answer, err := b.ups.Call(ctx, to.Server, call(ctx, req, to))
+	if handle, ok := ownState(req, parkedState); ok {
+		return b.resume(ctx, req, v, to, handle)
+	}
+	asks := relays[req.Method()].asks && mayBeAsked(req)
+	if asks && !req.AsksInPlace() {
+		return b.park(ctx, req, v, to)
+	}
+	c := call(req, to, func() (context.Context, *server.Request) { return ctx, req })
+	if asks {
+		c.OnRequest = inPlace(req)
+	}
+	answer, err := b.ups.Call(ctx, to.Server, c)
+	return b.finished(ctx, req, v, to, answer, err)
+}
+
+// finished is what the client gets at the end of a call.
+func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to destination, answer *upstream.Answer, err error) (*server.RawResult, error) {
 	if err != nil {
+		if pages := visits(req, err); pages != nil {
+			return pages, nil
+		}
 		return nil, b.failure(ctx, req, v, to, err)
 	}
 	if answer.Result == nil {
@@ -32,19 +51,24 @@ func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to des
 	return &server.RawResult{Result: result, Cache: answer.Cache, WrapOutput: to.wrap}, nil
 }
 
-// call turns a request into what its destination is sent.
-func call(ctx context.Context, req *server.Request, to destination) upstream.Call {
+// call turns a request into what its destination is sent. waiting gives the request that progress and logs go to, which need
+// not be the same one all the time; nil for none.
+func call(req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{Method: req.Method(), Params: to.params, Caller: caller(req)}
-	c.InputResponses, c.RequestState = req.Retry()
-	if token := req.ProgressToken(); token != nil {
+	if _, visited := ownState(req, visitState); !visited {
+		c.InputResponses, c.RequestState = req.Retry()
+	}
+	if req.ProgressToken() != nil {
 		c.OnProgress = func(params json.RawMessage) {
-			send(ctx, req, mcp.NotifyProgress, jsonrpc.With(nil, params, "progressToken", token))
+			if ctx, req := waiting(); req != nil && req.ProgressToken() != nil {
+				send(ctx, req, mcp.NotifyProgress, jsonrpc.With(nil, params, "progressToken", req.ProgressToken()))
+			}
 		}
 	}
 	if level, ok := req.LogLevel(); ok {
 		c.LogLevel = level
 		c.OnLog = func(params json.RawMessage) {
-			if mcp.Level(member(params, "level")).Enabled(level) {
+			if ctx, req := waiting(); req != nil && mcp.Level(member(params, "level")).Enabled(level) {
 				send(ctx, req, mcp.NotifyMessage, params)
 			}
 		}

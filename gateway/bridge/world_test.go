@@ -102,6 +102,7 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 		if err := w.bridge.Server().Shutdown(ctx); err != nil {
 			t.Error(err)
 		}
+		w.bridge.Close()
 		w.set.Close()
 	})
 	return w

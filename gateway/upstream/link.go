@@ -156,4 +156,3 @@ func withToken(params json.RawMessage, wanted bool) json.RawMessage {
 	}
 	return jsonrpc.With(nil, params, "_meta", jsonrpc.Without(meta, mcp.MetaProgressToken))
 }
-

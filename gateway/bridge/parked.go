@@ -1,0 +1,254 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+const (
+	parkedFor  = 10 * time.Minute // how long a client may take to answer
+	mostParked = 1000             // calls that wait for their clients
+	mostRounds = 10               // of questions, in one call
+	handleKind = "parked call"
+)
+
+// parked is a call of a server that is made apart from the request of the client, so that it goes on while the client is
+// asked: the request ends with the questions, and the client's next one, which brings the answers, takes the call up again.
+type parked struct {
+	id           string
+	method, name string // of the request, for the next one is to be about the same
+	cancel       context.CancelCauseFunc
+
+	done   chan struct{} // closed when answer and err are set
+	answer *upstream.Answer
+	err    error
+
+	mu      sync.Mutex
+	ctx     context.Context // of the request that waits for the call now
+	req     *server.Request // nil while none does
+	open    []*question     // in the order they were asked
+	wake    chan struct{}   // of one place: there are questions
+	asked   int             // so far
+	rounds  int
+	expires *time.Timer // runs while no request waits
+
+	tell   func(params json.RawMessage) // passes progress on to the request that waits; nil when none is wanted
+	missed json.RawMessage              // the last progress that came while none did
+}
+
+// question is one request of the server that waits for its answer.
+type question struct {
+	key    string
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage // of one place
+}
+
+// park makes a call that can wait for answers of its client, and waits for it or for its first questions.
+func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
+	calling, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	p := &parked{
+		method: req.Method(), name: req.Name(), cancel: cancel, ctx: ctx, req: req, done: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	c, client := call(req, to, p.waiting), req.ClientCapabilities()
+	if p.tell = c.OnProgress; p.tell != nil {
+		c.OnProgress = p.progress
+	}
+	c.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		if err := answerable(client, method, params); err != nil {
+			return nil, err
+		}
+		return p.ask(ctx, method, params)
+	}
+	if !b.parking.add(p) {
+		cancel(nil)
+		return nil, mcp.Errorf(mcp.CodeInternal, "too many calls wait for answers of their clients; try again later")
+	}
+	go func() { // ends with the call, which Close ends at the latest
+		defer b.parking.remove(p)
+		answer, err := b.ups.Call(calling, to.Server, c)
+		cancel(nil)
+		p.end(answer, err)
+	}()
+	return b.await(ctx, req, v, to, p)
+}
+
+// resume takes up a parked call with the answers that a request brings.
+func (b *Bridge) resume(ctx context.Context, req *server.Request, v *view, to destination, handle string) (*server.RawResult, error) {
+	id, err := server.OpenHandle[string](ctx, req, handleKind, handle)
+	if err != nil {
+		return nil, mcp.InvalidParams("requestState: %v", err)
+	}
+	p := b.parking.take(id, ctx, req)
+	if p == nil {
+		return nil, mcp.InvalidParams("requestState: the call that it belongs to has ended, or is being answered already; call again without it")
+	}
+	p.catchUp()
+	responses, _ := req.Retry()
+	p.deliver(responses)
+	return b.await(ctx, req, v, to, p)
+}
+
+// await waits for the end of a call, or for questions.
+func (b *Bridge) await(ctx context.Context, req *server.Request, v *view, to destination, p *parked) (*server.RawResult, error) {
+	for {
+		select {
+		case <-p.done:
+			return b.finished(ctx, req, v, to, p.answer, p.err)
+		case <-p.wake:
+			if questions := p.leave(); questions != nil {
+				return b.questions(ctx, req, p, questions)
+			}
+		case <-ctx.Done():
+			p.cancel(context.Cause(ctx))
+			<-p.done // at once: it has been told
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// questions is the answer to a request whose call has questions.
+func (b *Bridge) questions(ctx context.Context, req *server.Request, p *parked, questions json.RawMessage) (*server.RawResult, error) {
+	handle, err := server.NewHandle(ctx, req, handleKind, p.id, parkedFor)
+	if err != nil {
+		p.cancel(err)
+		return nil, err
+	}
+	return &server.RawResult{InputRequests: questions, RequestState: jsonrpc.AppendString(nil, parkedState+handle)}, nil
+}
+
+// end takes what has become of the call.
+func (p *parked) end(answer *upstream.Answer, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.expires != nil {
+		p.expires.Stop()
+	}
+	p.answer, p.err = answer, err
+	close(p.done)
+}
+
+// waiting is the request that waits for the call now; nil for none.
+func (p *parked) waiting() (context.Context, *server.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ctx, p.req
+}
+
+// progress passes the progress of a call on, or keeps it for the next request.
+func (p *parked) progress(params json.RawMessage) {
+	p.mu.Lock()
+	away := p.req == nil
+	if away {
+		p.missed = params
+	}
+	p.mu.Unlock()
+	if !away {
+		p.tell(params)
+	}
+}
+
+// catchUp tells the request that waits now what came while none did.
+func (p *parked) catchUp() {
+	p.mu.Lock()
+	missed := p.missed
+	p.missed = nil
+	p.mu.Unlock()
+	if missed != nil {
+		p.tell(missed)
+	}
+}
+
+// ask puts a question to the client of the call and waits for its answer.
+func (p *parked) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.mu.Lock()
+	if p.rounds >= mostRounds {
+		p.mu.Unlock()
+		return nil, mcp.Errorf(mcp.CodeInternal, "The client has been asked %d times for one call, which is the limit", mostRounds)
+	}
+	p.asked++
+	q := &question{key: "q" + strconv.Itoa(p.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
+	p.open = append(p.open, q)
+	p.ring()
+	p.mu.Unlock()
+	defer p.drop(q)
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case <-p.done: // a server on a pipe does not say whether it still wants to know
+		return nil, mcp.Errorf(mcp.CodeInternal, "The call that this belongs to has ended")
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// ring says that there are questions. p.mu is held.
+func (p *parked) ring() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *parked) drop(q *question) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = slices.DeleteFunc(p.open, func(other *question) bool { return other == q })
+}
+
+// leave lets the request that waits go, with the questions that are open; nil where there are none.
+func (p *parked) leave() json.RawMessage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(p.open) == 0:
+		return nil
+	case p.rounds == mostRounds: // the client comes back without answers, again and again
+		p.cancel(mcp.Errorf(mcp.CodeInternal, "the client was asked %d times and has not answered everything", mostRounds))
+		return nil
+	}
+	p.rounds++
+	p.ctx, p.req = nil, nil
+	p.expires = time.AfterFunc(parkedFor, func() {
+		p.cancel(mcp.Errorf(mcp.CodeRequestTimeout, "the client has not answered within %s", parkedFor))
+	})
+	out := []byte{'{'}
+	for i, q := range p.open {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(jsonrpc.AppendString(out, q.key), `:{"method":`...)
+		out = jsonrpc.AppendString(out, q.method)
+		if q.params != nil {
+			out = append(append(out, `,"params":`...), q.params...)
+		}
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// deliver hands the answers of a client to the questions they are for. A question without an answer stays open.
+func (p *parked) deliver(responses json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = slices.DeleteFunc(p.open, func(q *question) bool {
+		answer, ok := jsonrpc.Member(responses, q.key)
+		if !ok || !jsonrpc.IsObject(answer) {
+			return false
+		}
+		q.answer <- answer // its only one: it is open no longer
+		return true
+	})
+	if len(p.open) > 0 {
+		p.ring() // asked once more
+	}
+}
