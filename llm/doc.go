@@ -12,6 +12,9 @@
 // that are compatible with the former), llm/anthropic (Messages), llm/gemini (generateContent). None of them needs a
 // vendor's library: the shapes are JSON. llm/portable brings schemas into the form that each API takes.
 //
+// [Endpoint.Stream] and [Text] show a streamed answer as it comes, and join it into what would have come at once.
+// [Definitions] and [History] are the way back: what a program has in the shapes of an API becomes tools and messages of MCP.
+//
 // # What a set promises
 //
 //   - Names fit the API, are stable, and are found again through a table, never by taking them apart: see [Profile].

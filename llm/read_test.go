@@ -95,6 +95,15 @@ func wire(t *testing.T, v interface {
 	return string(raw)
 }
 
+// TestDeepSchemasAreLeftOut holds that a declaration that nests without end is left out, alone.
+func TestDeepSchemasAreLeftOut(t *testing.T) {
+	deep := `{"type":"OBJECT","properties":{"a":` + strings.Repeat(`{"type":"ARRAY","items":`, 1000) + `{"type":"STRING"}` + strings.Repeat("}", 1000) + `}}`
+	defs, err := gemini.ReadTools(json.RawMessage(`[{"functionDeclarations":[{"name":"deep","parameters":` + deep + `},{"name":"flat"}]}]`))
+	if err != nil || len(defs.Tools) != 1 || len(defs.Skipped) != 1 || !strings.Contains(defs.Skipped[0].Reason.Error(), "too deep") {
+		t.Errorf("%v, %+v", err, defs)
+	}
+}
+
 // TestHistoriesAreRead shows conversations in the shape of each API, and the messages of MCP that they are.
 func TestHistoriesAreRead(t *testing.T) {
 	for _, tc := range []struct {

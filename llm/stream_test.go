@@ -216,6 +216,20 @@ func TestOddStreams(t *testing.T) {
 {"type":"response.completed","response":{"id":"r","object":"response","output":[]}}`, "Low.",
 			`{"id":"r","object":"response","output":[{"type":"function_call","id":"f1","call_id":"c1","name":"tide","arguments":"{\"d\":1}"},{"type":"function_call","id":"f2","call_id":"c2","name":"wind","arguments":"{}"},` +
 				`{"content":[{"type":"output_text","text":"Low.","annotations":[{"type":"url_citation"}]}]}]}`},
+		{"responses: parts that say at their end what they have said in pieces, items that never end", responses, `
+{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[]}}
+{"type":"response.reasoning_summary_part.added","output_index":0,"item_id":"rs","summary_index":0,"part":{"type":"summary_text","text":""}}
+{"type":"response.reasoning_summary_text.delta","output_index":0,"item_id":"rs","summary_index":0,"delta":"Tides "}
+{"type":"response.reasoning_summary_text.delta","output_index":0,"item_id":"rs","summary_index":0,"delta":"first."}
+{"type":"response.reasoning_summary_text.done","output_index":0,"item_id":"rs","summary_index":0,"text":"Tides first."}
+{"type":"response.reasoning_summary_part.done","output_index":0,"item_id":"rs","summary_index":0,"part":{"type":"summary_text","text":"Tides first."}}
+{"type":"response.output_item.added","output_index":1,"item":{"type":"message","id":"m","content":[]}}
+{"type":"response.content_part.added","output_index":1,"item_id":"m","content_index":0,"part":{"type":"refusal","refusal":""}}
+{"type":"response.refusal.delta","output_index":1,"item_id":"m","content_index":0,"delta":"No"}
+{"type":"response.refusal.delta","output_index":1,"item_id":"m","content_index":0,"delta":"."}
+{"type":"response.content_part.done","output_index":1,"item_id":"m","content_index":0,"part":{"type":"refusal","refusal":"No."}}
+{"type":"response.incomplete","response":{"object":"response","status":"incomplete"}}`, "No.",
+			`{"object":"response","status":"incomplete","output":[{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"Tides first."}]},{"type":"message","id":"m","content":[{"type":"refusal","refusal":"No."}]}]}`},
 
 		{"anthropic: thinking with its signature, a call without arguments, counts that go on", messages, `
 {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"x","content":[],"stop_reason":null,"usage":{"input_tokens":5,"output_tokens":1}}}

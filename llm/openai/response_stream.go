@@ -165,8 +165,10 @@ func (s *ResponseStream) piece(kind string, data []byte) string {
 	said, _ := jsonrpc.Member(data, word)
 	text, isText := jsonrpc.Text(said)
 	switch {
-	case word == "part" && jsonrpc.IsObject(said):
-		target.Merge(jsonrpc.Without(said, name))
+	case word == "part":
+		for name, v := range jsonrpc.Members(said) { // as it begins, and at its end as a whole
+			target.Set(name, v)
+		}
 	case word == "annotation":
 		target.List("annotations").Append(said)
 	case word == "delta" && isText:
@@ -186,7 +188,7 @@ func member(kind string) (name, word string) {
 	name = "text"
 	switch {
 	case strings.HasSuffix(kind, "_part"):
-		return name, "part"
+		return "", "part"
 	case last == "annotation.added":
 		return "annotations", "annotation"
 	case kind == "refusal":
