@@ -181,7 +181,7 @@ func (c *Client) Notify(ctx context.Context, method string, params json.RawMessa
 		return fmt.Errorf("send %s: %w", method, err)
 	}
 	if err := l.wire.peer.Send(ctx, l.wire.via, l.codec, &era.Notice{Method: method, Params: params}); err != nil {
-		return fmt.Errorf("send %s: %w", method, l.explain(err))
+		return fmt.Errorf("send %s: %w", method, l.explain(ctx, err))
 	}
 	return nil
 }

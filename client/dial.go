@@ -62,9 +62,10 @@ func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wi
 	link, peer, err := pipe.Dial(conn, c.engine, pipe.Options{
 		OnError: c.faults.report,
 		Explain: func(err error) error {
+			w.ending.Store(true) // what is called from now on waits to hear the reason
 			why := c.farewell(err, child)
 			w.lose(why) // first, so that whoever sees a call fail finds the wire lost
-			return why
+			return w.why
 		},
 	})
 	if err != nil {
@@ -74,13 +75,13 @@ func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wi
 	return w, nil
 }
 
-// lastWords is how long the end of a child's output may come before its exit.
-const lastWords = 500 * time.Millisecond
+// lastWords is how long the end of a child's output may come before its exit, on a machine that is busy.
+const lastWords = 2 * time.Second
 
 // farewell says why a pipe has ended, for the calls that wait.
 func (c *Client) farewell(err error, child *stdio.Child) error {
 	if c.usable() != nil {
-		return mcp.Errorf(mcp.CodeConnectionClosed, "%w", err)
+		return closedHere(err)
 	}
 	if child != nil {
 		timer := time.NewTimer(lastWords)
@@ -89,7 +90,11 @@ func (c *Client) farewell(err error, child *stdio.Child) error {
 		case <-child.Done():
 			return mcp.Errorf(mcp.CodeConnectionClosed, "%w", child.ExitError())
 		case <-timer.C:
+			return mcp.Errorf(mcp.CodeConnectionClosed, "connection closed: the server process closed its standard output, and still runs").Because(err)
 		}
 	}
-	return mcp.Errorf(mcp.CodeConnectionClosed, "the server closed the connection: %w", err)
+	if errors.Is(err, transport.ErrClosed) { // which stands for the end of the input
+		return mcp.Errorf(mcp.CodeConnectionClosed, "connection closed by the server").Because(err)
+	}
+	return mcp.Errorf(mcp.CodeConnectionClosed, "the connection broke: %w", err)
 }

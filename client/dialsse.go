@@ -39,7 +39,7 @@ func openSSE(address string) func(context.Context, *Client) (*wire, error) {
 			HTTPClient: c.opts.HTTPClient, Headers: c.opts.Headers, MaxEventBytes: c.opts.MaxBodyBytes, OnError: c.faults.report,
 		})
 		if err != nil {
-			return nil, explain(err, "")
+			return nil, newWire(nameOf(address)).explain(ctx, err)
 		}
 		w, err := c.pipe(nameOf(address), conn, nil)
 		if err != nil {

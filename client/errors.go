@@ -1,9 +1,13 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
@@ -15,6 +19,7 @@ var ErrUnauthorized = errors.New("the server wants authorization")
 // AuthError is an HTTP answer by which a server demands authorization (401), or more of it (403). It says nothing about
 // the era of the server.
 type AuthError struct {
+	Server    string // scheme and host of its address
 	Status    int    // 401 or 403
 	Challenge string // the header WWW-Authenticate, as it came; may be empty
 	Static    bool   // the request carried the Authorization header of Options.Headers
@@ -23,21 +28,21 @@ type AuthError struct {
 // Error implements error. The challenge may be long and is left out.
 func (e *AuthError) Error() string {
 	if e.Static {
-		return fmt.Sprintf("HTTP status %d: the server refuses the Authorization header of Options.Headers", e.Status)
+		return fmt.Sprintf("%s answered with HTTP status %d: the server refuses the Authorization header of Options.Headers", e.Server, e.Status)
 	}
-	return fmt.Sprintf("HTTP status %d: %s; send credentials it accepts, for example by Options.Headers", e.Status, ErrUnauthorized)
+	return fmt.Sprintf("%s answered with HTTP status %d: %s; send credentials it accepts, for example by Options.Headers", e.Server, e.Status, ErrUnauthorized)
 }
 
 // Unwrap answers ErrUnauthorized.
 func (e *AuthError) Unwrap() error { return ErrUnauthorized }
 
-// authError answers the AuthError that err stands for, nil when it stands for none.
-func authError(err error) error {
+// authError answers the AuthError of a server that err stands for, nil when it stands for none.
+func authError(err error, server string) error {
 	var status *transport.StatusError
 	if !errors.As(err, &status) || !status.Refused() {
 		return nil
 	}
-	auth := &AuthError{Status: status.Status, Static: status.Authorized}
+	auth := &AuthError{Server: server, Status: status.Status, Static: status.Authorized}
 	if status.Header != nil {
 		auth.Challenge = status.Header("WWW-Authenticate")
 	}
@@ -45,9 +50,11 @@ func authError(err error) error {
 }
 
 // explain gives a failure of the wire its local code. Errors of the context and those that have a code stay as they are.
-// session is the id of the HTTP session, "" for none.
-func explain(err error, session string) error {
-	if auth := authError(err); auth != nil {
+func (w *wire) explain(ctx context.Context, err error) error {
+	if w.unsent(err) {
+		return w.unsentWhy(ctx, err)
+	}
+	if auth := authError(err, w.name); auth != nil {
 		return auth
 	}
 	var coded *mcp.Error
@@ -63,9 +70,68 @@ func explain(err error, session string) error {
 	case errors.Is(err, transport.ErrCut):
 		return mcp.Errorf(mcp.CodeConnectionClosed, "%w; whether the server has done the work is not known", err)
 	case errors.Is(err, transport.ErrClosed):
-		return mcp.Errorf(mcp.CodeConnectionClosed, "%w", err)
-	case errors.As(err, &status) && (status.SessionGone || status.Status == http.StatusNotFound && session != ""):
+		return closedHere(err)
+	case errors.As(err, &status) && (status.SessionGone || status.Status == http.StatusNotFound && w.sessionID() != ""):
 		return mcp.Errorf(mcp.CodeConnectionClosed, "the server no longer knows this session (%w)", err)
 	}
 	return err
+}
+
+// closedHere is the end of a connection that this side has closed.
+func closedHere(err error) error {
+	return mcp.Errorf(mcp.CodeConnectionClosed, "connection closed: the client was closed").Because(err)
+}
+
+// unsent tells whether a request failed because it could not be written to a process, or to the memory pair.
+func (w *wire) unsent(err error) bool {
+	var coded *mcp.Error
+	var frame *transport.FrameError
+	switch {
+	case isContext(err), errors.As(err, &coded), errors.As(err, &frame), errors.Is(err, transport.ErrClosed):
+		return false
+	}
+	return w.kill != nil || errors.Is(err, io.ErrClosedPipe)
+}
+
+// unsentWhy tells why. A server that goes may stop reading before its output ends: what it says at its end, which comes a
+// moment later, is the better story.
+func (w *wire) unsentWhy(ctx context.Context, err error) error {
+	const moment = 500 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	if w.awaitEnd(ctx) == nil || w.ending.Load() && w.awaitEnd(context.WithoutCancel(ctx)) == nil { // which takes lastWords at most
+		return w.why
+	}
+	return mcp.Errorf(mcp.CodeConnectionClosed, "the request could not be sent: %w", err)
+}
+
+// plain is an error with a text of its own.
+type plain struct {
+	text string
+	err  error
+}
+
+func (e *plain) Error() string { return e.text }
+func (e *plain) Unwrap() error { return e.err }
+
+// plainly is an error without the name of its code, for a sentence that says as much.
+func plainly(err error) error {
+	if coded, ok := err.(*mcp.Error); ok && !coded.Remote && coded.Message != "" { //nolint:errorlint // the text of what wraps it stays
+		return &plain{coded.Message, err}
+	}
+	return err
+}
+
+// unreached says why a connection was not opened, where nothing has answered; nil where something has.
+func unreached(name, again string, err error) error {
+	var reach *transport.ReachError
+	if !errors.As(err, &reach) {
+		return nil
+	}
+	text, hint := reach.Why(), ""
+	var dial *net.OpError
+	if errors.As(reach.Err, &dial) && dial.Op == "dial" {
+		hint = "; check the address, and that the server runs"
+	}
+	return &plain{fmt.Sprintf("connect to %s%s: %s%s", name, again, text, hint), err}
 }

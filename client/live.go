@@ -26,9 +26,10 @@ type wire struct {
 
 	outside *gate // opens when the stream for messages outside calls is open, or there is none; nil where they need none
 
-	once sync.Once
-	gone chan struct{} // closed when the wire has ended by itself, before the calls on it fail
-	why  error         // of that; read after gone
+	ending atomic.Bool // the wire is about to be gone: nothing comes by it any more
+	once   sync.Once
+	gone   chan struct{} // closed when the wire has ended by itself, before the calls on it fail
+	why    error         // of that; read after gone
 }
 
 func newWire(name string) *wire { return &wire{name: name, gone: make(chan struct{})} }
@@ -57,10 +58,14 @@ func (w *wire) sessionID() string {
 	return w.session()
 }
 
-// partingTime bounds how long a closing client waits until the server has been told of calls that were given up.
+// partingTime bounds how long a closing client waits until the server has been told of the calls that nobody waits for any
+// more: one that is told of none goes on with them until its own grace is over.
 const partingTime = 500 * time.Millisecond
 
 func (w *wire) close() error {
+	if !w.isGone() {
+		w.peer.GiveUp(transport.ErrClosed)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	w.peer.AwaitFarewells(ctx)
 	cancel()
@@ -83,7 +88,7 @@ type live struct {
 }
 
 // explain gives a failure of the wire its local code.
-func (l *live) explain(err error) error { return explain(err, l.wire.sessionID()) }
+func (l *live) explain(ctx context.Context, err error) error { return l.wire.explain(ctx, err) }
 
 // now returns the connection that was opened last. It is never nil, but empty before the first is open.
 func (c *Client) now() *live { return c.current.Load() }
@@ -93,9 +98,18 @@ func (c *Client) now() *live { return c.current.Load() }
 func (c *Client) ready(ctx context.Context, limit time.Duration) (*live, error) {
 	l := c.now()
 	f := c.flight.Load()
+	if f == nil && !l.wire.ending.Load() && !l.wire.isGone() {
+		return l, nil
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		cause := mcp.Errorf(mcp.CodeRequestTimeout, "the server is being connected again, which took more than %s", limit)
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, cause)
+		defer cancel()
+	}
 	if f == nil {
-		if !l.wire.isGone() {
-			return l, nil
+		if err := l.wire.awaitEnd(ctx); err != nil {
+			return nil, err
 		}
 		if f = c.lost(l); f == nil {
 			if c.life.Err() != nil {
@@ -104,13 +118,17 @@ func (c *Client) ready(ctx context.Context, limit time.Duration) (*live, error) 
 			return c.now(), nil // there is another
 		}
 	}
-	if limit > 0 {
-		var cancel context.CancelFunc
-		cause := mcp.Errorf(mcp.CodeRequestTimeout, "the server is being connected again, which took more than %s", limit)
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, cause)
-		defer cancel()
-	}
 	return f.wait(ctx)
+}
+
+// awaitEnd waits until a wire that is about to end has ended, which is soon.
+func (w *wire) awaitEnd(ctx context.Context) error {
+	select {
+	case <-w.gone:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // flight is the opening of a connection in place of another: what several callers wait for.

@@ -30,7 +30,7 @@ func (c *Client) deliver(ctx context.Context, l *live, out *era.Outgoing, call e
 func (c *Client) exchange(ctx context.Context, l *live, out *era.Outgoing, call engine.CallOptions) (*era.Outcome, error) {
 	outcome, err := l.wire.peer.Call(ctx, l.wire.via, out, call)
 	if err != nil {
-		return nil, l.explain(err)
+		return nil, l.explain(ctx, err)
 	}
 	return outcome, nil
 }

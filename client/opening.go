@@ -45,7 +45,7 @@ func dial(ctx context.Context, to target, opts Options) (*Client, error) {
 		err = o.setLevel(ctx, l)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %s: %w", to.name, o.phase, errors.Join(err, o.abort(), c.Close()))
+		return nil, o.failed("", errors.Join(err, o.abort(), c.Close()))
 	}
 	c.watchWire(l)
 	if c.opts.KeepAlive.Interval > 0 {
@@ -72,8 +72,19 @@ type opener struct {
 	known  *negotiate.Verdict // what an earlier connection of this client has found out; nil for nothing
 	afresh bool               // nothing that is stored counts
 	ended  bool               // the server has ended on the probe
-	phase  string             // what is being waited for, for errors
+	phase  string             // what is being waited for, for errors; "" where they say that themselves
 	cause  error              // why the last request failed on the wire; nil where it was answered
+}
+
+// failed says what an attempt was at when it failed. again tells a later one from the first.
+func (o *opener) failed(again string, err error) error {
+	if plain := unreached(o.to.name, again, err); plain != nil {
+		return plain
+	}
+	if o.phase == "" {
+		return fmt.Errorf("connect to %s%s: %w", o.to.name, again, err)
+	}
+	return fmt.Errorf("connect to %s%s: %s: %w", o.to.name, again, o.phase, err)
 }
 
 // mercy is how long a process may take to end after an attempt that failed: its caller may have a deadline.
@@ -144,7 +155,7 @@ func (o *opener) answered(err error) bool {
 	var fault *mcp.Error
 	var status *transport.StatusError
 	switch {
-	case len(o.c.set.Modern()) == 0 || authError(err) != nil:
+	case len(o.c.set.Modern()) == 0 || authError(err, "") != nil:
 		return false
 	case errors.As(o.cause, &status):
 		return status.Status < 500 && status.Status != http.StatusTooManyRequests
@@ -209,7 +220,7 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) (*li
 	w.peer.SetCodec(codec) // what may come before the answer: pings and logs
 	outcome, err := w.peer.Call(ctx, w.via, opening.Greet(), engine.CallOptions{Codec: codec, Opening: true})
 	if o.cause = err; err != nil {
-		return nil, explain(inBody(err), w.sessionID())
+		return nil, w.explain(ctx, inBody(err))
 	}
 	if outcome.Err != nil {
 		return nil, outcome.Err
@@ -229,7 +240,7 @@ func (o *opener) initialize(ctx context.Context, verdict negotiate.Verdict) (*li
 	}
 	o.phase = "send notifications/initialized"
 	if err := w.peer.Send(ctx, w.via, codec, opening.Confirm()); err != nil {
-		return nil, explain(err, w.sessionID())
+		return nil, w.explain(ctx, err)
 	}
 	return o.settle(greeting.Revision, greeting, verdict), nil
 }

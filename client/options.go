@@ -203,7 +203,7 @@ func tell(hook func(error), logger *slog.Logger) func(error) {
 			hook(err)
 		}
 		if logger != nil {
-			logger.Warn("mcp: stray fault", "error", err)
+			logger.Warn("mcp client: fault outside any call", "error", err)
 		}
 	}
 }

@@ -33,6 +33,10 @@ func (o *opener) discover(ctx context.Context, revision string) (v negotiate.Ver
 		case negotiate.ProbeAgain:
 			revision, again = v.Revision, true
 		default:
+			if probe.Fault != nil {
+				o.phase = ""
+				return v, false, &plain{probe.Fault.Error(), v.Err}
+			}
 			if v.Err.Unwrap() == nil && o.cause != nil {
 				return v, false, v.Err.Because(o.cause)
 			}
@@ -75,8 +79,8 @@ func (o *opener) probe(ctx context.Context, revision string, again bool) (negoti
 		p.Result = outcome.Result
 	case ctx.Err() != nil:
 		return p, context.Cause(ctx)
-	case authError(err) != nil:
-		return p, authError(err)
+	case authError(err, w.name) != nil:
+		return p, authError(err, w.name)
 	case errors.Is(err, ErrUnauthorized): // what stands under the HTTP client has tried to authorize, in vain
 		return p, err
 	case errors.As(err, &status):

@@ -132,7 +132,7 @@ func (c *Client) reopen(f *flight, l *live, why *doubt) {
 	fresh, err := o.run(ctx)
 	switch {
 	case err != nil:
-		c.fly(f, nil, fmt.Errorf("connect to %s again: %s: %w", c.to.name, o.phase, errors.Join(err, o.abort())))
+		c.fly(f, nil, o.failed(" again", errors.Join(err, o.abort())))
 		return
 	case !why.session && fresh.codec.Revision() == l.codec.Revision():
 		l.confirm()

@@ -2,7 +2,6 @@ package client
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -76,7 +75,7 @@ func (c *Client) lost(l *live) *flight {
 // restart opens the connection again until it succeeds or the policy says that it is enough.
 func (c *Client) restart(f *flight, l *live) {
 	why := l.wire.why
-	c.faults.report(c.named("the connection was lost and is opened again: %w", why))
+	c.faults.report(c.named("the connection was lost and is opened again: %w", plainly(why)))
 	_ = l.wire.close() // it fails for the reason that was just told
 	policy := c.opts.Restart.WithDefaults()
 	if time.Since(l.since) >= policy.Stable {
@@ -119,7 +118,7 @@ func (c *Client) openAgain(l *live) (*live, error) {
 	defer cancel()
 	fresh, err := o.run(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s again: %s: %w", c.to.name, o.phase, errors.Join(err, o.abort()))
+		return nil, o.failed(" again", errors.Join(err, o.abort()))
 	}
 	return fresh, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 	"github.com/rialto-mcp/rialto/transport/stdio"
 )
 
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) {
 var children = map[string]func(){
 	"modern": func() { child(modern(nil)) },
 	"once":   once, "mortal": mortal, "short": short,
+	"fades": fading(true, os.Stdout), "deafens": fading(true, os.Stdin), "leaves": fading(true, os.Stdin, os.Stdout),
+	"mute": fading(false, os.Stdout), "deaf": fading(false, os.Stdin),
 	"silent": func() { child(script{"initialize": initialized("2025-11-25")}) },
 	"dies": func() { // on anything but initialize, as some servers do
 		child(script{
@@ -70,11 +73,20 @@ var children = map[string]func(){
 
 // child plays a script over the process's own input and output, and notes its start in a file.
 func child(s script) {
+	noteStart()
+	playOn(stdio.Open(os.Stdin, os.Stdout, stdio.Options{}), s)
+}
+
+func noteStart() {
 	if log, err := os.OpenFile(os.Getenv("STARTS"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
 		fmt.Fprintln(log, "start")
 		log.Close()
 	}
-	p := &peer{conn: stdio.Open(os.Stdin, os.Stdout, stdio.Options{})}
+}
+
+// playOn plays a script over a connection until it ends.
+func playOn(conn transport.Conn, s script) {
+	p := &peer{conn: conn}
 	for {
 		frame, err := p.conn.Read(context.Background())
 		if err != nil {

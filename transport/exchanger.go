@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
@@ -66,6 +67,26 @@ func (e *StatusError) Error() string {
 
 // Refused tells whether the server wants to know first who asks, which says nothing about what was asked.
 func (e *StatusError) Refused() bool { return e.Status == 401 || e.Status == 403 }
+
+// ReachError is a request over HTTP that no answer has come to: no connection came about, or it broke.
+type ReachError struct {
+	Where string // scheme and host
+	Err   error
+}
+
+// Error implements error.
+func (e *ReachError) Error() string { return "cannot reach " + e.Where + ": " + e.Why() }
+
+// Why is the error without the name of the server.
+func (e *ReachError) Why() string {
+	if e.Err == io.EOF || e.Err == io.ErrUnexpectedEOF { //nolint:errorlint // what wraps one has said what it means
+		return fmt.Sprintf("the server closed the connection without an answer: %v", e.Err)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap answers what went wrong.
+func (e *ReachError) Unwrap() error { return e.Err }
 
 // Errors of sinks and exchangers.
 var (

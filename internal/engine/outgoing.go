@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
@@ -40,7 +42,7 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	w := &pending{out: out, codec: codec, opts: &o, wake: make(chan struct{}, 1), inline: !via.Shared()}
+	w := &pending{out: out, via: via, codec: codec, opts: &o, wake: make(chan struct{}, 1), inline: !via.Shared()}
 	callCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.OnProgress != nil && o.OnNotice == nil {
@@ -64,7 +66,7 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 	p.forgetPending(w)
 	if abandoned {
 		err = context.Cause(callCtx)
-		p.abandon(ctx, via, w, err)
+		p.abandon(ctx, w, err)
 	}
 	return outcome, err
 }
@@ -166,8 +168,9 @@ const farewell = 5 * time.Second
 
 // abandon tells the peer that nobody waits any more, in the form of the era and the wire. An initialize is never
 // cancelled, and where each exchange has its own stream the end of the stream is the cancellation, if the era says so.
-func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending, cause error) {
-	if w.opts.Opening || (w.codec.Traits().CancelsByClose && !via.Shared()) {
+func (p *Peer) abandon(ctx context.Context, w *pending, cause error) {
+	via := w.via
+	if w.opts.Opening || (w.codec.Traits().CancelsByClose && !via.Shared()) || w.told.Swap(true) {
 		return
 	}
 	params := append([]byte(`{"requestId":`), w.out.ID.Raw()...)
@@ -177,7 +180,7 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 	tell := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
-		if err := p.Send(ctx, via, w.codec, &era.Notice{Method: mcp.NotifyCancelled, Params: params}); err != nil {
+		if err := p.Send(ctx, via, w.codec, &era.Notice{Method: mcp.NotifyCancelled, Params: params}); err != nil && !errors.Is(err, transport.ErrClosed) {
 			p.engine.opts.OnError(fmt.Errorf("cancel %s: %w", w.out.Method, err))
 		}
 	}
@@ -196,6 +199,18 @@ func (p *Peer) abandon(ctx context.Context, via transport.Exchanger, w *pending,
 	}
 	if !p.start(func() { defer said(); tell() }) {
 		said()
+	}
+}
+
+// GiveUp ends every call that waits for the peer, with an error, and tells the peer that nobody does any more. Who closes the
+// wire does this first, or the peer would go on with them for a while.
+func (p *Peer) GiveUp(err error) {
+	p.mu.Lock()
+	waiting := slices.Collect(maps.Values(p.pending))
+	p.mu.Unlock()
+	for _, w := range waiting {
+		p.abandon(context.Background(), w, err)
+		w.fail(err)
 	}
 }
 

@@ -4,20 +4,24 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // pending is one request of this side that waits for its answer.
 type pending struct {
 	out   *era.Outgoing
+	via   transport.Exchanger
 	codec era.Codec
 	opts  *CallOptions
 	wake  chan struct{} // one place; filled when something was put in
 	hears *hearing      // nil where nobody wants progress
+	told  atomic.Bool   // the peer has been told that nobody waits any more
 
 	mu      sync.Mutex
 	timer   *time.Timer // of Timeout

@@ -60,7 +60,7 @@ type Verdict struct {
 func (s *Set) Judge(p Probe) Verdict {
 	switch {
 	case p.Fault != nil:
-		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server could not be reached: %v", p.Fault).Because(p.Fault))
+		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "%v", p.Fault).Because(p.Fault))
 	case p.HTTP && saysNothing(p.Status):
 		return undecided(mcp.Errorf(mcp.CodeNegotiationFailed, "the server answered the first request with HTTP %d", p.Status))
 	case p.Error != nil:

@@ -23,7 +23,7 @@ func (c *Conn) open(address *url.URL) (*http.Response, *sse.Reader, error) {
 		if cause := c.life.Err(); cause != nil {
 			return nil, nil, fmt.Errorf("wait for the event stream of %s: %w", c.where, c.cause())
 		}
-		return nil, nil, fmt.Errorf("reach %s: %w", c.where, web.Bare(err))
+		return nil, nil, &transport.ReachError{Where: c.where, Err: web.Bare(err)}
 	}
 	events, err := c.greeted(resp)
 	if err != nil {

@@ -112,14 +112,14 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("reach %s: %w", c.where, web.Bare(err))
+	return &transport.ReachError{Where: c.where, Err: web.Bare(err)}
 }
 
 // statusError reads a response that is no success. The JSON-RPC error in it is taken where it is about the request.
 func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []byte, session string) error {
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which ends with no context
-		return fmt.Errorf("reach %s: %w", c.where, errSwitched)
+		return &transport.ReachError{Where: c.where, Err: errSwitched}
 	}
 	const shown = 4 << 10
 	limit := int64(shown)
