@@ -51,7 +51,7 @@ func geminiSchemas(f map[string]any, at string) {
 			}
 		}
 	})
-	if root["type"] != "object" || len(object(root["properties"], at)) == 0 {
+	if root["type"] != "object" || isOld && has(root, "properties") == "" {
 		refuse("%s: should be non-empty for OBJECT type", at)
 	}
 }
@@ -77,6 +77,9 @@ func lowerTypes(v any) {
 func geminiSchema(s map[string]any, at string) {
 	if list(s["type"]) != nil {
 		refuse("%s: Proto field is not repeating, cannot start list", at)
+	}
+	if p, ok := s["properties"].(map[string]any); ok && len(p) == 0 {
+		refuse("%s.properties: should be non-empty for OBJECT type", at)
 	}
 	if has(s, "properties", "required") != "" && s["type"] != "object" {
 		refuse("%s: only allowed for OBJECT type", at)

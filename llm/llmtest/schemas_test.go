@@ -22,8 +22,16 @@ func TestPortableSchemasAreTaken(t *testing.T) {
 		portable.GeminiOpenAPI:   func(root map[string]any) { geminiSchemas(map[string]any{"parameters": root}, "") },
 	}
 	met := map[portable.Dialect]int{}
+	docs := []string{
+		`{"type":"object","additionalProperties":{"type":"string"}}`,
+		`{"type":"object","properties":{"a":{"type":"object","properties":{},"additionalProperties":true},"b":{"type":"object"}}}`,
+		`{"type":"object","properties":{"a":{"type":["object","null"],"properties":{}},"b":{"type":"array","items":{"type":"object"}}}}`,
+	}
 	for range 400 {
-		doc := json.RawMessage(randomschema.Maker{Rand: random}.Document())
+		docs = append(docs, randomschema.Maker{Rand: random}.Document())
+	}
+	for _, doc := range docs {
+		doc := json.RawMessage(doc)
 		for dialect, judge := range judges {
 			made, err := portable.Make(doc, dialect)
 			if err != nil {
@@ -32,6 +40,9 @@ func TestPortableSchemasAreTaken(t *testing.T) {
 			var root map[string]any
 			if err := json.Unmarshal(made.JSON, &root); err != nil {
 				t.Fatal(err)
+			}
+			if properties, ok := root["properties"].(map[string]any); ok && len(properties) == 0 && (dialect == portable.Gemini || dialect == portable.GeminiOpenAPI) {
+				continue // such a tool is declared without parameters
 			}
 			met[dialect]++
 			func() {

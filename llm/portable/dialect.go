@@ -41,6 +41,7 @@ type rules struct {
 	keysDeep  bool // the alphabet of keys holds at every level
 
 	needProperties bool // an object without properties is refused
+	noEmpty        bool // an object with an empty list of properties is refused
 	needItems      bool // an array without items is refused
 	refs           bool // references within $defs are understood, so that recursion can stay
 	typeLists      bool // type may be a list
@@ -115,7 +116,7 @@ func rulesOf(d Dialect) (*rules, bool) {
 				"type", "enum", "anyOf", "properties", "required", "additionalProperties", "items", "prefixItems", "format", "minimum",
 				"maximum", "minItems", "maxItems", "title", "description",
 			},
-			needItems: true, plainEnums: true,
+			needItems: true, plainEnums: true, noEmpty: true,
 		}, true
 	case GeminiOpenAPI:
 		return &rules{
@@ -124,7 +125,7 @@ func rulesOf(d Dialect) (*rules, bool) {
 				"maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "title", "description", "default",
 			},
 			formats:   []string{"date-time", "int32", "int64", "float", "double"},
-			needItems: true, nullable: true, plainEnums: true, stringEnums: true, keyLetter: geminiKey, keyMax: 64, keysDeep: true,
+			needItems: true, noEmpty: true, nullable: true, plainEnums: true, stringEnums: true, keyLetter: geminiKey, keyMax: 64, keysDeep: true,
 		}, true
 	case Common:
 		return &rules{

@@ -17,6 +17,9 @@ func (m *maker) objects(out *node, at string) (*node, error) {
 		}
 		out.set("properties", object())
 	}
+	if p := out.get("properties"); m.noEmpty && at != "" && p != nil && len(p.keys) == 0 {
+		out.drop("properties") // it says nothing
+	}
 	if m.keep != nil {
 		m.knownRequired(out, at)
 	}

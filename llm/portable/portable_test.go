@@ -100,6 +100,8 @@ func TestForms(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}},"anyOf":[{"description":"(required: [\"b\"])"},{"description":"(required: [\"c\"])"}]}}}`, "widened required, widened required"},
 		{"keywords of other types", `{"type":"object","properties":{"a":{"type":"string","properties":{},"required":["x"],"maximum":1,"minLength":1}}}`, portable.GeminiOpenAPI,
 			`{"type":"object","properties":{"a":{"type":"string","minLength":1}}}`, ""},
+		{"no properties within", `{"type":"object","properties":{"a":{"type":"object","properties":{}}}}`, portable.GeminiOpenAPI, `{"type":"object","properties":{"a":{"type":"object"}}}`, ""},
+		{"members of any name", `{"type":"object","additionalProperties":{"type":"string"}}`, portable.Gemini, `{"type":"object","additionalProperties":{"type":"string"}}`, ""},
 		{"what is no schema", `{"type":"object","properties":{"a":"string"}}`, portable.OpenAI, `{"type":"object","properties":{"a":{}}}`, "widened schema"},
 	} {
 		t.Run(string(tc.dialect)+"/"+tc.name, func(t *testing.T) {

@@ -54,6 +54,9 @@ func (m *maker) asRoot(root *node) (*node, error) {
 	if !root.has("properties") {
 		root.set("properties", object())
 	}
+	if open := root.get("additionalProperties"); m.noEmpty && open != nil && !open.is("false") && len(root.get("properties").keys) == 0 {
+		root.drop("properties") // what it takes are members of any name
+	}
 	if m.keep != nil && !m.allRequired {
 		m.knownRequired(root, "")
 	}
