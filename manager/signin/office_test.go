@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -23,6 +22,7 @@ import (
 type office struct {
 	address string // of the MCP server
 	issuer  string
+	close   func()
 
 	mu     sync.Mutex
 	known  string // the id of the one client that may come; empty registers whoever asks
@@ -33,10 +33,9 @@ type office struct {
 	sent   http.Header  // with the last request to the MCP server
 }
 
-func openOffice(t *testing.T) *office {
+func openOffice() *office {
 	o := &office{codes: map[string]url.Values{}, tokens: map[string]auth.Token{}}
 	login := httptest.NewServer(http.HandlerFunc(o.serve))
-	t.Cleanup(login.Close)
 	o.issuer = login.URL
 	s := server.New(mcp.Implementation{Name: "office", Version: "1"}, server.Options{})
 	server.AddTool(s, mcp.Tool{Name: "whoami"}, func(_ context.Context, req *server.Request, _ struct{}) (string, error) {
@@ -55,7 +54,7 @@ func openOffice(t *testing.T) *office {
 	})
 	mux.Handle("/.well-known/", auth.Metadata(opts))
 	desk.Start()
-	t.Cleanup(desk.Close)
+	o.close = func() { desk.Close(); login.Close() }
 	return o
 }
 

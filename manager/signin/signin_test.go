@@ -81,7 +81,8 @@ func (d *desk) whoami(t *testing.T, name string) {
 // TestLoginAndRestart signs in once: the server needs authorization, the user logs in, it is ready; and after a restart it is
 // ready by itself, since the token is in the store.
 func TestLoginAndRestart(t *testing.T) {
-	o := openOffice(t)
+	o := openOffice()
+	t.Cleanup(o.close)
 	store, err := oauth.OpenFiles(filepath.Join(t.TempDir(), "tokens"))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,8 @@ func TestLoginAndRestart(t *testing.T) {
 // TestKnownClient signs in as a client that was registered by hand, as entries of Claude Code and Cursor have them: at a fixed
 // port of localhost, with a secret that is in no error.
 func TestKnownClient(t *testing.T) {
-	o := openOffice(t)
+	o := openOffice()
+	t.Cleanup(o.close)
 	o.known, o.secret = "desk", "hush-hush"
 	port := freePort(t)
 	d, servers := open(t, fmt.Sprintf(`{
@@ -171,7 +173,8 @@ func freePort(t *testing.T) int {
 
 // TestMachine works without any person.
 func TestMachine(t *testing.T) {
-	o := openOffice(t)
+	o := openOffice()
+	t.Cleanup(o.close)
 	o.known, o.secret = "desk", "hush-hush"
 	d, _ := open(t, fmt.Sprintf(`{"web": {"url": %q, "oauth": {"clientId": "desk", "clientSecret": "${SECRET}"}}}`, o.address),
 		signin.Options{Flow: func(manager.Server) oauth.Flow { return oauth.ClientCredentials{} }})
@@ -232,7 +235,8 @@ func TestEntriesThatCannotBeUsed(t *testing.T) {
 
 // TestStrangersAtThePort: requests that are not the answer to the login change nothing.
 func TestStrangersAtThePort(t *testing.T) {
-	o := openOffice(t)
+	o := openOffice()
+	t.Cleanup(o.close)
 	o.known = "desk"
 	port := freePort(t)
 	strange := func(ctx context.Context, page string) error {
