@@ -53,7 +53,7 @@ func TestDefinitionsComeBack(t *testing.T) {
 	for _, o := range odd {
 		tools = append(tools, mcp.Tool{Name: o.name, Description: "Does " + o.name, InputSchema: json.RawMessage(o.schema)})
 	}
-	for i := range 100 {
+	for i := range 40 {
 		tools = append(tools, mcp.Tool{Name: fmt.Sprintf("random_%d", i), Description: "x", InputSchema: json.RawMessage(randomSchema(r, 0))})
 	}
 	for _, b := range backs {
@@ -134,7 +134,7 @@ func randomValue(r *rand.Rand, depth int) string {
 // texts that follow each other may come back as one; where the API has no mark for a failed call, the text says it.
 func TestResultsComeBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 500 {
+	for range 150 {
 		var results []llm.Result
 		for i := range 1 + r.IntN(4) {
 			results = append(results, randomResult(r, i))

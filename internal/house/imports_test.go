@@ -68,7 +68,8 @@ var tree = []row{
 	{"llm/portable", []string{"jsonrpc"}},
 	{"llm/internal/pieces", []string{"jsonrpc"}},
 	{"llm", []string{"jsonrpc", "mcp", "internal/schema", "internal/sse", "client", "manager", "llm/portable"}}, // answers that are streamed come as events
-	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable", "llm/internal/pieces"}},             // the shapes of one API each
+	{"llm/internal/back", []string{"jsonrpc", "mcp", "llm"}},
+	{"llm/...", []string{"jsonrpc", "mcp", "client", "llm", "llm/portable", "llm/internal/back", "llm/internal/pieces"}}, // the shapes of one API each
 	{"mcptest", []string{"jsonrpc", "mcp", "state", "internal/replay", "transport/...", "server", "client", "tasks", "apps", "skills", "auth/..."}},
 	{"conformance/fixture", public},
 	{"conformance/...", slices.Concat(public, []string{"conformance/fixture"})},
