@@ -92,3 +92,18 @@ func TestReplayWithAnotherSignature(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// Clients that happen to give their proofs the same id do not get into each other's way.
+func TestSameIDOfTwoKeys(t *testing.T) {
+	opts, i, key, token := prepared(t, auth.DPoPOptions{})
+	url := serve(t, opts, server.HTTPOptions{})
+	other := newKey("")
+	theirs := i.token(t, map[string]any{"cnf": map[string]any{"jkt": thumbprint(t, other)}})
+	for _, proof := range [][2]string{
+		{token, prove(t, key, token, map[string]any{"jti": "1"})}, {theirs, prove(t, other, theirs, map[string]any{"jti": "1"})},
+	} {
+		if got := call(t, url, "whoami", "", "Authorization", "DPoP "+proof[0], "DPoP", proof[1]); got.status != 200 {
+			t.Error(got)
+		}
+	}
+}

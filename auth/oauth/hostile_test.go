@@ -156,6 +156,16 @@ func TestNonceLoop(t *testing.T) {
 	equal(t, "token requests", s.requests("/token"), 2)
 }
 
+// TestEndlessNonce holds that a nonce beyond its bound is not taken into proofs.
+func TestEndlessNonce(t *testing.T) {
+	a := newScene(t).authorizer()
+	for n, want := range map[int]bool{1: true, 1 << 10: true, 1<<10 + 1: false} {
+		nonce := strings.Repeat("n", n)
+		a.keepNonce(a.server, http.Header{"Dpop-Nonce": {nonce}})
+		equal(t, fmt.Sprint(n, " bytes"), a.nonce(a.server) == nonce, want)
+	}
+}
+
 // TestHostileUserCodes holds that nothing reaches a terminal which a terminal would obey.
 func TestHostileUserCodes(t *testing.T) {
 	for code, good := range map[string]bool{"ABCD-EFGH": true, "ЖШ 12": true, "A\x1b[2JB": false, "A\nB": false, "A\u009b2JB": false,
