@@ -2,11 +2,9 @@ package httpsse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/rialto-mcp/rialto/internal/negotiate"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -43,7 +41,7 @@ func (c *Conn) Write(ctx context.Context, frame []byte) error {
 		err = c.statusError(resp, body)
 		resp.Body.Close()
 	default:
-		c.discard(resp, end)
+		web.Discard(resp, c.spawn, end)
 		return nil
 	}
 	end()
@@ -52,31 +50,6 @@ func (c *Conn) Write(ctx context.Context, frame []byte) error {
 
 // cause says why the connection is over.
 func (c *Conn) cause() error { return context.Cause(c.life) }
-
-// discard reads what nobody wants for a short while, so that the HTTP connection can be used again, and then calls done.
-// It does not wait.
-func (c *Conn) discard(resp *http.Response, done func()) {
-	const patience, most = time.Second, 64 << 10
-	finish := func() {
-		resp.Body.Close()
-		done()
-	}
-	if resp.ContentLength == 0 || resp.Body == http.NoBody {
-		finish()
-		return
-	}
-	drained := c.spawn(func() { // ends within patience; Close ends it sooner and waits
-		timer := time.AfterFunc(patience, done)
-		defer timer.Stop()
-		if _, err := io.CopyN(io.Discard, resp.Body, most); err != nil && !errors.Is(err, io.EOF) {
-			done() // the HTTP connection is not used again
-		}
-		finish()
-	})
-	if !drained {
-		finish()
-	}
-}
 
 // statusError reads an answer that is no success. The JSON-RPC error in it is taken where it is about the frame.
 func (c *Conn) statusError(resp *http.Response, frame []byte) error {

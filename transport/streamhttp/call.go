@@ -37,13 +37,13 @@ func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, er
 	if !x.opening {
 		session = c.sessionID()
 	}
-	resp, err := c.insist(x.ctx, out, session) //nolint:bodyclose // read and discard close it
+	resp, err := c.insist(x.ctx, out, session) //nolint:bodyclose // read and Discard close it
 	if err != nil {
 		x.end()
 		return false, err
 	}
 	if out.Kind != jsonrpc.KindRequest {
-		c.discard(resp, x.end)
+		web.Discard(resp, c.spawn, x.end)
 		if out.Method == mcp.NotifyInitialized {
 			c.listen()
 		}
@@ -148,31 +148,6 @@ func (c *Client) statusError(ctx context.Context, resp *http.Response, frame []b
 	return out
 }
 
-// discard reads what nobody wants for a short while, so that the connection can be used again, and then calls done. It
-// does not wait.
-func (c *Client) discard(resp *http.Response, done func()) {
-	const patience, most = time.Second, 64 << 10
-	finish := func() {
-		resp.Body.Close()
-		done()
-	}
-	if resp.ContentLength == 0 || resp.Body == http.NoBody {
-		finish()
-		return
-	}
-	drained := c.spawn(func() {
-		timer := time.AfterFunc(patience, done)
-		defer timer.Stop()
-		if _, err := io.CopyN(io.Discard, resp.Body, most); err != nil && !errors.Is(err, io.EOF) {
-			done() // the connection is not used again
-		}
-		finish()
-	})
-	if !drained {
-		finish()
-	}
-}
-
 // postBack posts what answers a request of the server's, or belongs to no call. The answer to it has no content.
 func (c *Client) postBack(ctx context.Context, frame []byte) error {
 	ctx, end := c.within(ctx)
@@ -181,12 +156,12 @@ func (c *Client) postBack(ctx context.Context, frame []byte) error {
 
 // postUntil is postBack with a context that end ends.
 func (c *Client) postUntil(ctx context.Context, frame []byte, end func()) error {
-	resp, err := c.do(ctx, frame, c.version(), c.sessionID()) //nolint:bodyclose // discard closes it
+	resp, err := c.do(ctx, frame, c.version(), c.sessionID()) //nolint:bodyclose // Discard closes it
 	if err != nil {
 		end()
 		return err
 	}
-	c.discard(resp, end)
+	web.Discard(resp, c.spawn, end)
 	return nil
 }
 
@@ -199,10 +174,10 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 	case media == typeEvents:
 		return false, x.readStream(resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
-		x.client.discard(resp, x.end)
+		web.Discard(resp, x.client.spawn, x.end)
 		return x.later(resp.StatusCode)
 	default:
-		x.client.discard(resp, x.end)
+		web.Discard(resp, x.client.spawn, x.end)
 		return false, fmt.Errorf("%s answered with %.80q where a server of this protocol answers with %s or %s; is the address right?",
 			x.client.where, resp.Header.Get("Content-Type"), typeJSON, typeEvents)
 	}

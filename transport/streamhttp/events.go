@@ -11,6 +11,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/internal/sse"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
 // place is where a stream has got to, which may outlive several connections.
@@ -57,7 +58,7 @@ func (c *Client) events(body io.Reader, at *place, handle func(frame []byte) (mo
 func (x *call) readStream(resp *http.Response) error {
 	err := x.follow(resp)
 	if x.answered {
-		x.client.discard(resp, x.end) // the server ends the stream now
+		web.Discard(resp, x.client.spawn, x.end) // the server ends the stream now
 		return nil
 	}
 	resp.Body.Close()
