@@ -61,7 +61,7 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) string {
 		})
 		return fmt.Sprint("sent: ", err)
 	case "ask":
-		answer, err := in.Peer.Call(ctx, onStream{in.X}, &era.Outgoing{Method: "ping"}, engine.CallOptions{Timeout: 5 * time.Second})
+		answer, err := in.Peer.Call(ctx, webtest.OnStream{X: in.X}, &era.Outgoing{Method: "ping"}, engine.CallOptions{Timeout: 5 * time.Second})
 		return fmt.Sprint("asked: ", answer != nil, " ", err)
 	case "wait":
 		d.waiting <- struct{}{}
@@ -79,15 +79,6 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) string {
 func said(text string) *era.Outcome {
 	return &era.Outcome{Result: append(jsonrpc.AppendString([]byte(`{"content":[{"type":"text","text":`), text), `}]}`...)}
 }
-
-// onStream sends a request of the server's on the stream of the call it belongs to.
-type onStream struct{ x transport.Exchange }
-
-func (s onStream) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
-	return true, s.x.Send(ctx, out.Frame)
-}
-func (s onStream) Shared() bool { return true }
-func (s onStream) Close() error { return nil }
 
 var eventually = webtest.Eventually
 

@@ -3,7 +3,6 @@ package streamhttp
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -30,15 +29,7 @@ func TestOtherServers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			checkLeaks(t)
 			w := newHandler(t, Options{})
-			var handler http.Handler = w.handler
-			if c.wrap != nil {
-				handler = c.wrap(handler)
-			}
-			srv := httptest.NewUnstartedServer(handler)
-			srv.EnableHTTP2 = c.http2
-			srv.StartTLS()
-			defer srv.Close()
-			defer w.handler.Close()
+			srv := w.overTLS(t, c.http2, c.wrap)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			body, headers := modern("subscriptions/listen", "", `,"notifications":{"toolsListChanged":true}`)

@@ -185,15 +185,7 @@ func TestEarlyCloseElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkLeaks(t)
 			w := newHandler(t, Options{})
-			var handler http.Handler = w.handler
-			if c.wrap != nil {
-				handler = c.wrap(handler)
-			}
-			srv := httptest.NewUnstartedServer(handler)
-			srv.EnableHTTP2 = c.http2
-			srv.StartTLS()
-			defer srv.Close()
-			defer w.handler.Close()
+			srv := w.overTLS(t, c.http2, c.wrap)
 			session := [2]string{"Mcp-Session-Id", w.record("POST", initialize).Header().Get("Mcp-Session-Id")}
 			post := fetch(t, srv, "POST", legacyCall("poll"), session)
 			all, err := io.ReadAll(post.Body)

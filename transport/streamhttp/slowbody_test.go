@@ -108,11 +108,7 @@ func sendSlowly(conn net.Conn, headers [][2]string, length int, pieces []string,
 // TestSlowBodyOnHTTP2: the time holds for one stream alone, and the connection goes on.
 func TestSlowBodyOnHTTP2(t *testing.T) {
 	w := newHandler(t, Options{BodyTimeout: 100 * time.Millisecond})
-	srv := httptest.NewUnstartedServer(w.handler)
-	srv.EnableHTTP2 = true
-	srv.StartTLS()
-	defer srv.Close()
-	defer w.handler.Close()
+	srv := w.overTLS(t, true, nil)
 	body, headers := modern("tools/list", "", "")
 	ask := func(reader io.Reader) int {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, reader)

@@ -65,7 +65,7 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) *era.Outcome {
 		return said(fmt.Sprint("sent: ", err))
 	case "ask":
 		out := &era.Outgoing{Method: "ping"}
-		answer, err := in.Peer.Call(ctx, onStream{in.X}, out, engine.CallOptions{Timeout: 5 * time.Second})
+		answer, err := in.Peer.Call(ctx, webtest.OnStream{X: in.X}, out, engine.CallOptions{Timeout: 5 * time.Second})
 		return said(fmt.Sprint("asked: ", answer != nil, " ", err))
 	case "step":
 		d.waiting <- struct{}{}
@@ -110,15 +110,6 @@ func said(text string) *era.Outcome {
 	return result(string(append(jsonrpc.AppendString([]byte(`{"content":[{"type":"text","text":`), text), `}]}`...)))
 }
 
-// onStream sends a server's request on the stream of the call it belongs to.
-type onStream struct{ x transport.Exchange }
-
-func (s onStream) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
-	return true, s.x.Send(ctx, out.Frame)
-}
-func (s onStream) Shared() bool { return true }
-func (s onStream) Close() error { return nil }
-
 var eventually = webtest.Eventually
 
 // world is a server with an engine behind it.
@@ -151,6 +142,22 @@ func newWorld(t testing.TB, opts Options, served ...string) *world {
 		srv.Close()
 	})
 	return w
+}
+
+// overTLS serves the handler, with another one around it where wrap is not nil.
+func (w *world) overTLS(t *testing.T, http2 bool, wrap func(http.Handler) http.Handler) *httptest.Server {
+	var handler http.Handler = w.handler
+	if wrap != nil {
+		handler = wrap(handler)
+	}
+	srv := httptest.NewUnstartedServer(handler)
+	srv.EnableHTTP2 = http2
+	srv.StartTLS()
+	t.Cleanup(func() {
+		w.handler.Close()
+		srv.Close()
+	})
+	return srv
 }
 
 const (

@@ -4,6 +4,7 @@ package webtest
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // patience bounds what is read from a connection, so that a server that stays silent does not hang a test.
@@ -42,6 +45,20 @@ func Ask(t testing.TB, addr, request string) *http.Response {
 	}
 	return resp
 }
+
+// OnStream sends a request of a server's on the stream of the call it belongs to.
+type OnStream struct{ X transport.Exchange }
+
+// Exchange sends the request.
+func (s OnStream) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
+	return true, s.X.Send(ctx, out.Frame)
+}
+
+// Shared tells that answers come another way.
+func (s OnStream) Shared() bool { return true }
+
+// Close does nothing: the stream is the call's.
+func (s OnStream) Close() error { return nil }
 
 // Eventually waits for a condition that bytes on the way bring about.
 func Eventually(t testing.TB, what string, ok func() bool) {
