@@ -399,6 +399,15 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// So does an item that is said in pieces, and then as a whole.
+	twice := &openai.ResponseStream{MaxBytes: 2600}
+	for i := range 2 {
+		for _, event := range []string{`{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}`, `{"type":"response.output_item.done","output_index":%d,"item":{"content":[{"text":"%s"}]}}`} {
+			if _, err := twice.Add(llm.StreamEvent{Data: fmt.Appendf(nil, event, i, strings.Repeat("x", 700))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	large := "data: {\"x\":\"" + strings.Repeat("x", 2000) + "\"}\n\n"
 	for _, err := range llm.ReadStream(strings.NewReader(large), 1000) {
 		if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {

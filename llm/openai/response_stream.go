@@ -63,7 +63,9 @@ func (s *ResponseStream) add(data json.RawMessage) string {
 		return s.whole(data)
 	case kind == "response.output_item.added" || kind == "response.output_item.done":
 		if item, ok := jsonrpc.Member(data, "item"); ok {
-			s.item(data, item).members = s.room.Read(item)
+			one := s.item(data, item)
+			s.room.Forget(one.members)
+			one.members = s.room.Read(item)
 		}
 		return ""
 	}

@@ -51,14 +51,24 @@ func (r *Room) Close(why error) {
 // Err is why an answer is refused: it is too large, or closed. Nil while it is not.
 func (r *Room) Err() error { return r.err }
 
+// Forget gives back what an object takes that is not kept any longer.
+func (r *Room) Forget(o *Object) { r.used -= o.cost() }
+
 // value is a raw value, a text that grows, an Object or a List.
-type value interface{ append(dst []byte) []byte }
+type value interface {
+	append(dst []byte) []byte
+	cost() int64 // at most what was taken for it
+}
 
 type raw json.RawMessage
 
 func (v raw) append(dst []byte) []byte { return append(dst, v...) }
 
+func (v raw) cost() int64 { return int64(len(v)) }
+
 type text struct{ said []byte }
+
+func (v *text) cost() int64 { return int64(len(v.said)) }
 
 func (v *text) append(dst []byte) []byte { return jsonrpc.AppendString(dst, string(v.said)) }
 
@@ -165,12 +175,18 @@ func (o *Object) Len(name string) int {
 
 // Set gives a member a value, in its old place or at the end.
 func (o *Object) Set(name string, v json.RawMessage) {
-	had := 0
-	if old, ok := o.find(name).(raw); ok {
-		had = len(old) // what is said anew in every piece (counts of tokens, say) costs once
+	v = slices.Clone(v)
+	o.release(name) // what is said anew in every piece (counts of tokens, say) costs once
+	if o.room.take(len(v)) {
+		o.put(name, raw(v))
 	}
-	if o.room.take(len(v) - had) {
-		o.put(name, raw(slices.Clone(v)))
+}
+
+// release gives back what the value of a member takes, before another takes its place.
+func (o *Object) release(name string) {
+	if i := o.place(name); i >= 0 {
+		o.room.used -= o.values[i].cost()
+		o.values[i] = raw(nil)
 	}
 }
 
@@ -182,6 +198,10 @@ func (o *Object) Add(name, piece string) {
 	t, ok := o.find(name).(*text)
 	if !ok {
 		t = &text{[]byte(o.Text(name))}
+		o.release(name)
+		if !o.room.take(len(t.said)) {
+			return
+		}
 		o.put(name, t)
 	}
 	if o.room.take(len(piece)) {
@@ -195,10 +215,12 @@ func (o *Object) Object(name string) *Object {
 	case *Object:
 		return v
 	case raw:
+		o.release(name)
 		inner := o.room.Read(v)
 		o.put(name, inner)
 		return inner
 	}
+	o.release(name)
 	inner := o.room.New()
 	o.put(name, inner)
 	return inner
@@ -210,7 +232,9 @@ func (o *Object) List(name string) *List {
 		return l
 	}
 	l := &List{room: o.room}
-	if v, ok := o.find(name).(raw); ok {
+	v, ok := o.find(name).(raw)
+	o.release(name)
+	if ok {
 		for item := range jsonrpc.Elements(v) {
 			l.Append(item)
 		}
@@ -225,6 +249,7 @@ func (o *Object) Drop(name string) {
 	if i < 0 {
 		return
 	}
+	o.room.used -= perValue + int64(len(name)) + o.values[i].cost()
 	o.names, o.values = slices.Delete(o.names, i, i+1), slices.Delete(o.values, i, i+1)
 	if o.places != nil {
 		o.number()
@@ -241,6 +266,13 @@ func (o *Object) append(dst []byte) []byte {
 		dst = o.values[i].append(dst)
 	}
 	return append(dst, '}')
+}
+
+func (o *Object) cost() (sum int64) {
+	for i, name := range o.names {
+		sum += perValue + int64(len(name)) + o.values[i].cost()
+	}
+	return sum
 }
 
 // JSON is the object as it stands.
@@ -282,9 +314,17 @@ func (l *List) At(i int) *Object {
 		return o
 	}
 	v, _ := l.items[i].(raw)
+	l.room.used -= v.cost()
 	o := l.room.Read(v)
 	l.items[i] = o
 	return o
+}
+
+func (l *List) cost() (sum int64) {
+	for _, item := range l.items {
+		sum += perValue + item.cost()
+	}
+	return sum
 }
 
 // JSON is the list as it stands.

@@ -56,6 +56,45 @@ func TestManyMembers(t *testing.T) {
 	}
 }
 
+// TestRoomIsExact holds that what is taken is what is kept, whatever members become on the way, so that a room neither fills
+// with what is gone nor grows by giving back too much.
+func TestRoomIsExact(t *testing.T) {
+	room := &Room{}
+	o := room.New()
+	check := func(after string) {
+		t.Helper()
+		if room.used != o.cost() {
+			t.Errorf("%s: %d bytes are taken, %d kept", after, room.used, o.cost())
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"set", func() { o.Set("a", json.RawMessage(`"x\u0001"`)) }},
+		{"a raw string grows", func() { o.Add("a", "yz") }},
+		{"a text is replaced", func() { o.SetText("a", "again") }},
+		{"an object is entered", func() { o.Set("o", json.RawMessage(`{"b":[1,{"index":0}]}`)); o.Object("o").Add("c", "x") }},
+		{"a list is entered", func() { o.Object("o").List("b").Append(json.RawMessage("2")) }},
+		{"an item is entered", func() { o.Object("o").List("b").At(1).Add("t", "x") }},
+		{"an item that is no object", func() { o.Object("o").List("b").At(0) }},
+		{"a list becomes a text", func() { o.Object("o").Add("b", "x") }},
+		{"an object becomes a list", func() { o.List("o") }},
+		{"merged", func() {
+			o.Merge([]byte(`{"a":"x","o":[{"index":3}],"n":{"m":1}}`))
+			o.Merge([]byte(`{"o":[{"index":3,"t":"x"}],"n":7}`))
+		}},
+		{"dropped", func() { o.Drop("o") }},
+	} {
+		step.do()
+		check(step.name)
+	}
+	room.Forget(o)
+	if room.used != 0 {
+		t.Errorf("%d bytes are left", room.used)
+	}
+}
+
 // TestRoom holds that nothing is kept past the bound, and that what is said anew counts once.
 func TestRoom(t *testing.T) {
 	room := &Room{Max: 1000}
