@@ -65,7 +65,7 @@ func (c *Client) into(ctx context.Context, method string, params json.RawMessage
 		return nil, err
 	}
 	if kind := outcome.ResultType; kind != "" {
-		return nil, mcp.Errorf(mcp.CodeInvalidResult, "the server answered %q with a result of type %q, which this method does not have", method, kind)
+		return nil, mcp.Errorf(mcp.CodeInvalidResult, "the server answered %q with a result of type %.60q, which this method does not have", method, kind)
 	}
 	return outcome, decode(method, outcome, result)
 }

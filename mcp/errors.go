@@ -48,7 +48,7 @@ func (e *Error) WithData(v any) *Error {
 	return &copied
 }
 
-// Error implements error: side, message and the code's name where the message does not say it.
+// Error implements error: side, message and the code's name where the message does not say it. A long message is cut.
 func (e *Error) Error() string {
 	text := e.Message
 	if name := e.Code.String(); text == "" {
@@ -57,9 +57,22 @@ func (e *Error) Error() string {
 		text = name + ": " + text
 	}
 	if e.Remote {
-		return "peer: " + text
+		return "peer: " + shown(text, mostRemote)
 	}
-	return text
+	return shown(text, mostLocal)
+}
+
+// Bounds of the text of an error, in bytes: a peer may send a message of any length. Message is whole.
+const (
+	mostRemote = 2000
+	mostLocal  = 10_000 // which has room for the last words of a process
+)
+
+func shown(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
 }
 
 // Unwrap answers the cause.

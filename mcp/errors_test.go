@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestErrorIs(t *testing.T) {
@@ -121,6 +123,16 @@ func TestErrorDataOfOtherShape(t *testing.T) {
 	for data, only := range map[string]bool{`{"uri":"u"}`: true, `{"uri":"u","reason":"r"}`: false, `{"reason":"r","uri":"u"}`: false, `{"uri":1}`: false} {
 		if got := (&Error{Data: json.RawMessage(data)}).HasOnlyURI(); got != only {
 			t.Errorf("%s: %v", data, got)
+		}
+	}
+}
+
+// A peer may send a message of any length; the text of the error stays readable, and Message is whole.
+func TestErrorTextIsBounded(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	for _, e := range []*Error{{Code: -32000, Message: long, Remote: true}, {Code: CodeInvalidResult, Message: long}} {
+		if text := e.Error(); len(text) > 10_100 || !utf8.ValidString(text) || !strings.HasSuffix(text, " bytes)") || len(e.Message) != len(long) {
+			t.Errorf("%d bytes, ending in %q", len(text), text[len(text)-20:])
 		}
 	}
 }

@@ -56,7 +56,7 @@ type StatusError struct {
 // Error implements error. It ends with the error message of the server, or else with the beginning of the body.
 func (e *StatusError) Error() string {
 	if e.Message != nil && e.Message.Error != nil {
-		return fmt.Sprintf("HTTP status %d: %s", e.Status, e.Message.Error.Message)
+		return fmt.Sprintf("HTTP status %d: %.1000s", e.Status, e.Message.Error.Message)
 	}
 	if len(e.Body) == 0 {
 		return fmt.Sprintf("HTTP status %d", e.Status)

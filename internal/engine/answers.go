@@ -47,9 +47,9 @@ func (p *Peer) Lost(id jsonrpc.ID, err error) bool {
 // stray describes an answer that belongs to no call. An error without id tells what the peer thinks of a frame of ours.
 func stray(m *jsonrpc.Message) error {
 	if m.ID.IsZero() && m.Error != nil {
-		return fmt.Errorf("the peer reports error %d without naming a request: %s", m.Error.Code, m.Error.Message)
+		return fmt.Errorf("the peer reports error %d without naming a request: %.1000s", m.Error.Code, m.Error.Message)
 	}
-	return fmt.Errorf("an answer came for id %s, which no call waits for", m.ID)
+	return fmt.Errorf("an answer came for id %.60s, which no call waits for", m.ID)
 }
 
 // progress hands a progress notification to its call, and tells whether there is one, or was.

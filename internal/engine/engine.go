@@ -288,7 +288,7 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 		return
 	}
 	if !p.notices.put(func(ctx context.Context) { e.guardNotice(ctx, n, x) }) {
-		e.opts.OnError(fmt.Errorf("dropped %s: the peer is closed, or %d notifications wait for their handler", n.Method, mostNotices))
+		e.opts.OnError(fmt.Errorf("dropped %.100s: the peer is closed, or %d notifications wait for their handler", n.Method, mostNotices))
 	}
 }
 

@@ -121,11 +121,11 @@ func (l *Link) take(ctx context.Context, frame []byte) {
 	}
 	codec := l.peer.Codec()
 	if codec == nil && (m.Kind() == jsonrpc.KindRequest || m.Kind() == jsonrpc.KindNotification) {
-		l.opts.OnError(fmt.Errorf("dropped %s, which came before the connection was open", m.Method))
+		l.opts.OnError(fmt.Errorf("dropped %.100s, which came before the connection was open", m.Method))
 		return
 	}
 	if m.Kind() == jsonrpc.KindRequest && !codec.Traits().ServerMayCall {
-		l.opts.OnError(fmt.Errorf("dropped the request %s: a server of revision %s asks nothing, and a client sends no answers", m.Method, codec.Revision()))
+		l.opts.OnError(fmt.Errorf("dropped the request %.100s: a server of revision %s asks nothing, and a client sends no answers", m.Method, codec.Revision()))
 		return
 	}
 	l.recv.Deliver(ctx, &arrival{message: m, codec: codec, link: l})

@@ -92,10 +92,10 @@ func (c *Client) deliver(ctx context.Context, m *jsonrpc.Message, related jsonrp
 	kind := m.Kind()
 	switch {
 	case codec == nil && (kind == jsonrpc.KindRequest || kind == jsonrpc.KindNotification):
-		c.opts.OnError(fmt.Errorf("dropped %s, which came before the connection was open", m.Method))
+		c.opts.OnError(fmt.Errorf("dropped %.100s, which came before the connection was open", m.Method))
 		return
 	case kind == jsonrpc.KindRequest && !codec.Traits().ServerMayCall:
-		c.opts.OnError(fmt.Errorf("dropped the request %s: a server of revision %s sends none", m.Method, codec.Revision()))
+		c.opts.OnError(fmt.Errorf("dropped the request %.100s: a server of revision %s sends none", m.Method, codec.Revision()))
 		return
 	}
 	c.recv.Deliver(ctx, &arrival{message: m, codec: codec, client: c, related: related})

@@ -38,7 +38,7 @@ func (c *Codec) DecodeOutcome(out *era.Outgoing, m *jsonrpc.Message) (*era.Outco
 		return &era.Outcome{Result: lean(m, resultTypeMember), ResultType: kind}, nil
 	}
 	return nil, mcp.Errorf(mcp.CodeUnsupportedResultType,
-		"the server answered %q with a result of type %q, which nothing on this side understands", out.Method, kind).
+		"the server answered %q with a result of type %.60q, which nothing on this side understands", out.Method, kind).
 		WithData(map[string]string{"method": out.Method, "resultType": kind})
 }
 
