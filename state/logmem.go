@@ -131,14 +131,9 @@ func (m *MemoryLog) end(l *sessionLog, why error) {
 
 // find looks up an event by its id. Unless it fails, m.mu is held.
 func (m *MemoryLog) find(ctx context.Context, session, id string) (*sessionLog, uint64, error) {
-	now, err := m.enter(ctx)
+	e, now, err := m.enterAt(ctx, session)
 	if err != nil {
 		return nil, 0, err
-	}
-	e := m.byID[session]
-	if e == nil {
-		m.mu.Unlock()
-		return nil, 0, ErrNotFound
 	}
 	l := &e.record
 	number, err := l.number(id)

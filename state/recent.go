@@ -47,6 +47,18 @@ func (t *recent[R]) enter(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
+// enterAt enters for a record, which fails where there is none.
+func (t *recent[R]) enterAt(ctx context.Context, id string) (e *entry[R], now time.Time, err error) {
+	if now, err = t.enter(ctx); err != nil {
+		return nil, now, err
+	}
+	if e = t.byID[id]; e == nil {
+		t.mu.Unlock()
+		return nil, now, ErrNotFound
+	}
+	return e, now, nil
+}
+
 // add puts in a record, which is used now, under an ID that the table does not have.
 func (t *recent[R]) add(id string, record R, now time.Time) *entry[R] {
 	e := &entry[R]{id: id, used: now, record: record}

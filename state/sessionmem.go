@@ -62,14 +62,11 @@ func (m *MemorySessions) Create(ctx context.Context, s Session) (Session, error)
 
 // Get returns a record.
 func (m *MemorySessions) Get(ctx context.Context, id string) (Session, error) {
-	if _, err := m.enter(ctx); err != nil {
+	e, _, err := m.enterAt(ctx, id)
+	if err != nil {
 		return Session{}, failed("get session", err)
 	}
 	defer m.mu.Unlock()
-	e := m.byID[id]
-	if e == nil {
-		return Session{}, failed("get session", ErrNotFound)
-	}
 	return e.record.session, nil
 }
 
@@ -78,15 +75,11 @@ func (m *MemorySessions) Update(ctx context.Context, s Session) (Session, error)
 	const operation = "update session"
 	s = s.Clone()
 	size := s.size()
-	now, err := m.enter(ctx)
+	e, now, err := m.enterAt(ctx, s.ID)
 	if err != nil {
 		return Session{}, failed(operation, err)
 	}
 	defer m.mu.Unlock()
-	e := m.byID[s.ID]
-	if e == nil {
-		return Session{}, failed(operation, ErrNotFound)
-	}
 	k := &e.record
 	grown := size - k.size
 	switch {
@@ -106,29 +99,22 @@ func (m *MemorySessions) Update(ctx context.Context, s Session) (Session, error)
 
 // Touch notes a use.
 func (m *MemorySessions) Touch(ctx context.Context, id string) error {
-	now, err := m.enter(ctx)
+	e, now, err := m.enterAt(ctx, id)
 	if err != nil {
 		return failed("touch session", err)
 	}
 	defer m.mu.Unlock()
-	e := m.byID[id]
-	if e == nil {
-		return failed("touch session", ErrNotFound)
-	}
 	m.use(e, now)
 	return nil
 }
 
 // Delete ends a session.
 func (m *MemorySessions) Delete(ctx context.Context, id string) error {
-	if _, err := m.enter(ctx); err != nil {
+	e, _, err := m.enterAt(ctx, id)
+	if err != nil {
 		return failed("delete session", err)
 	}
 	defer m.mu.Unlock()
-	e := m.byID[id]
-	if e == nil {
-		return failed("delete session", ErrNotFound)
-	}
 	m.remove(e, ErrNotFound)
 	return nil
 }
