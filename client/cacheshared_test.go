@@ -151,3 +151,29 @@ func TestCacheSharedMirrors(t *testing.T) {
 		t.Errorf("a new client has posted %q", posts)
 	}
 }
+
+// Only the word "public" makes an answer public: what has no scope, or any other, stays with the user it was given to.
+func TestCacheSharedOddScopes(t *testing.T) {
+	for scope, asked := range map[string]int{
+		`,"cacheScope":"public"`: 1, "": 2, `,"cacheScope":"Public"`: 2, `,"cacheScope":"public "`: 2, `,"cacheScope":"shared"`: 2,
+		`,"cacheScope":null`: 2, `,"cacheScope":true`: 2, `,"cacheScope":["public"]`: 2, `,"CacheScope":"public"`: 2,
+	} {
+		s := serve(t, reactions{
+			"server/discover": answer(200, jsonType, discoverOK),
+			"tools/list":      answer(200, jsonType, `{"jsonrpc":"2.0","id":{id},"result":{"tools":[],"ttlMs":60000`+scope+`}}`),
+		})
+		store := client.NewMemoryCache(0, 0)
+		for _, user := range []string{"ann", "bob"} {
+			c, err := client.DialHTTP(t.Context(), s.URL, client.Options{Mode: client.Modern, Cache: client.CacheOptions{
+				Store: store, Partition: func(context.Context) string { return user },
+			}})
+			must(t, err)
+			_, err = c.ListTools(t.Context(), nil)
+			must(t, err)
+			c.Close()
+		}
+		if got := strings.Count(s.sent(), "tools/list"); got != asked {
+			t.Errorf("%s: asked %d times, want %d", scope, got, asked)
+		}
+	}
+}
