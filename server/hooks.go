@@ -17,6 +17,9 @@ type Hooks struct {
 	// SessionClosed is called for each of those when it has ended on this server, and its requests too. Nil means no
 	// interest.
 	SessionClosed func(Session)
+
+	// Subscriptions is called when [Server.Subscriptions] may have another answer. It must not block. Nil means no interest.
+	Subscriptions func()
 }
 
 // Session is what a hook is told.

@@ -47,3 +47,40 @@ func TestHooks(t *testing.T) {
 		})
 	}
 }
+
+// TestSubscriptions holds that a server knows which resources its clients listen to, of either era and on every wire, and is told
+// when that changes.
+func TestSubscriptions(t *testing.T) {
+	for _, wire := range mcptest.Wires() {
+		t.Run(wire.Name, func(t *testing.T) {
+			changed := make(chan struct{}, 100)
+			s := newServer(server.Options{
+				Capabilities: mcp.ServerCapabilities{Resources: &mcp.ResourcesCapability{Subscribe: true}},
+				Hooks:        server.Hooks{Subscriptions: func() { changed <- struct{}{} }},
+			})
+			until := func(want ...string) {
+				t.Helper()
+				for !slices.Equal(s.Subscriptions(), want) {
+					<-changed
+				}
+			}
+			t.Run("client", func(t *testing.T) {
+				c := wire.Dial(t, s, client.Options{})
+				first, err := c.Subscribe(t.Context(), client.Filter{ResourceSubscriptions: []string{"a://2", "a://1"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				until("a://1", "a://2")
+				if _, err := c.Subscribe(t.Context(), client.Filter{ResourceSubscriptions: []string{"a://3", "a://1"}}); err != nil {
+					t.Fatal(err)
+				}
+				until("a://1", "a://2", "a://3")
+				if err := first.Close(); err != nil {
+					t.Fatal(err)
+				}
+				until("a://1", "a://3")
+			})
+			until()
+		})
+	}
+}

@@ -82,6 +82,7 @@ func New(info mcp.Implementation, opts Options) *Server {
 		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
 		AskTimeout: opts.AskTimeout, AskGrace: opts.AskGrace, IDPrefix: requestPrefix(), OnError: s.report,
 		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed), Tell: s.teller(), Task: s.taskNotice(),
+		OnInterest: opts.Hooks.Subscriptions,
 	})
 	s.startRelay()
 	if opts.Tasks != nil {
@@ -104,6 +105,10 @@ func (s *Server) logger() *slog.Logger {
 	}
 	return s.opts.Logger
 }
+
+// Subscriptions lists the resources whose updates clients that are connected here want to hear of: those of legacy sessions and
+// those of open subscriptions/listen, each once and in order. [Hooks.Subscriptions] tells when to look.
+func (s *Server) Subscriptions() []string { return s.engine.Wanted() }
 
 // ResourceUpdated tells the clients that subscribed to a resource that it has changed. It does not wait for them.
 func (s *Server) ResourceUpdated(uri string) { s.engine.Announce(engine.ResourceUpdated, uri) }

@@ -105,6 +105,7 @@ func (g *gateway) provision() error {
 		TrustHints:     func(s manager.Server) bool { return g.conf.TrustHints[s.Name] },
 		OnState:        g.say.state,
 		OnChange:       func() { g.bridge.Changed() },
+		OnUpdate:       func(server, uri string) { g.bridge.Updated(server, uri) },
 		Logger:         o.Logger,
 	})
 	var err error

@@ -37,6 +37,7 @@ type Upstreams interface {
 	Settled(ctx context.Context)
 	Snapshots() []upstream.Snapshot
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
+	Watch(name string, uris []string)
 	Reason(name string, err error) string
 }
 
@@ -48,6 +49,10 @@ type Bridge struct {
 	until time.Time // when waiting for first connections ends
 
 	parking parking
+
+	watching   sync.Mutex  // of what clients subscribe to
+	watchTimer *time.Timer // runs when it is to be looked at
+	watchOver  bool
 
 	mu   sync.Mutex // of those who rebuild
 	view atomic.Pointer[view]
@@ -72,7 +77,8 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	o.Catalogue, o.Fallback = b, b.answer
 	o.Capabilities.Tools = &mcp.ToolsCapability{ListChanged: true}
 	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
-	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true}
+	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
+	o.Hooks.Subscriptions = b.interest
 	o.Capabilities.Completions = &mcp.Capability{}
 	o.Capabilities.Logging = &mcp.Capability{}
 	b.front = server.New(info, o)
@@ -84,7 +90,10 @@ func (b *Bridge) Server() *server.Server { return b.front }
 
 // Close ends the calls that wait for answers of their clients. It belongs between the shutdown of the server and that of the
 // upstreams.
-func (b *Bridge) Close() { b.parking.close() }
+func (b *Bridge) Close() {
+	b.endWatch()
+	b.parking.close()
+}
 
 // Changed takes up the lists of the upstreams and announces those that look different now.
 func (b *Bridge) Changed() {
@@ -100,6 +109,9 @@ func (b *Bridge) Changed() {
 	b.view.Store(next)
 	for _, kind := range changed {
 		b.front.Changed(kind)
+	}
+	if len(changed) > 0 {
+		b.interest() // what clients listen to may belong to another server now
 	}
 	b.report(old, next)
 }

@@ -88,6 +88,7 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 			w.mu.Unlock()
 			w.bridge.Changed()
 		},
+		OnUpdate: func(server, uri string) { w.bridge.Updated(server, uri) },
 	})
 	var err error
 	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, w.set, bridge.Options{Naming: naming})

@@ -20,6 +20,10 @@ type Conn interface {
 	// error is about the connection or the context.
 	Call(ctx context.Context, call Call) (*Answer, error)
 
+	// Watch asks for the updates of these resources from now on, and of no others; fn hears of each by its address, until the
+	// next Watch or the end of the connection. What the server does not offer is left out. fn must not block.
+	Watch(ctx context.Context, uris []string, fn func(uri string)) error
+
 	// OnChange calls fn when the server says that lists have changed, until the connection is closed. fn must not block.
 	OnChange(fn func(Kinds))
 

@@ -19,6 +19,8 @@ type fake struct {
 	call    func(Call) (*Answer, error)
 	listed  int
 	changed func(Kinds)
+	watched []string
+	updated func(string)
 	done    chan struct{}
 	err     error
 	closed  bool
@@ -49,6 +51,13 @@ func (f *fake) OnChange(fn func(Kinds)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.changed = fn
+}
+
+func (f *fake) Watch(_ context.Context, uris []string, fn func(string)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched, f.updated = uris, fn
+	return nil
 }
 
 func (f *fake) Close() error {

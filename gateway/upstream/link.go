@@ -20,6 +20,10 @@ type link struct {
 	mu    sync.Mutex
 	calls map[*Call]struct{} // of clients, under way
 
+	watching sync.Mutex           // of those who change watch
+	watch    *client.Subscription // of the resources that are watched; nil for none
+	reading  sync.WaitGroup       // of those who read it
+
 	single atomic.Bool   // clients' calls go one at a time
 	turn   chan struct{} // of one place: the call whose turn it is
 }
@@ -57,7 +61,13 @@ func (l *link) Version() string                      { return l.c.ProtocolVersio
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
 func (l *link) Done() <-chan struct{}                { return l.c.Done() }
 func (l *link) Err() error                           { return l.c.Err() }
-func (l *link) Close() error                         { return l.c.Close() }
+
+// Close implements Conn.
+func (l *link) Close() error {
+	err := l.c.Close()
+	l.reading.Wait() // it has ended with the client
+	return err
+}
 
 // CheckTool implements toolChecker.
 func (l *link) CheckTool(tool json.RawMessage) error { return l.c.CheckTool(tool) }

@@ -36,6 +36,9 @@ type Options struct {
 	// OnChange is called after the lists of a server have changed. It may be called concurrently.
 	OnChange func()
 
+	// OnUpdate is called after a resource that is watched has changed. It may be called concurrently, and must not block.
+	OnUpdate func(server, uri string)
+
 	// OnState is called at each change of a server's state, for one server one call at a time.
 	OnState func(Status)
 
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnChange == nil {
 		o.OnChange = func() {}
+	}
+	if o.OnUpdate == nil {
+		o.OnUpdate = func(string, string) {}
 	}
 	if o.OnState == nil {
 		o.OnState = func(Status) {}

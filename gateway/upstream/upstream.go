@@ -19,7 +19,10 @@ type upstream struct {
 	entry  manager.Server
 	keeper *manager.Keeper[Conn]
 
+	watch chan struct{} // of one place: there are other resources to watch
+
 	mu      sync.Mutex
+	watched []string // resources whose updates are wanted
 	lists   *Lists
 	pending map[Conn]opened // connections that have been opened and not taken their place yet
 }
@@ -31,7 +34,7 @@ type opened struct {
 }
 
 func newUpstream(set *Set, entry manager.Server) *upstream {
-	u := &upstream{set: set, entry: entry, lists: &Lists{}, pending: make(map[Conn]opened)}
+	u := &upstream{set: set, entry: entry, lists: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1)}
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
 		Keep: set.opts.KeepLists, Forget: func() { u.take(&Lists{}) }, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
@@ -100,11 +103,17 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 	u.mu.Lock()
 	changed := u.pending[conn].changed
 	delete(u.pending, conn)
+	again := len(u.watched) > 0
 	u.mu.Unlock()
+	if again { // this connection watches nothing yet
+		u.rewatch()
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-u.watch:
+			u.watchAll(ctx, conn)
 		case <-changed.Due():
 			u.refresh(ctx, conn, changed)
 		}

@@ -52,6 +52,7 @@ func (p *Peer) end(err error) {
 	p.box.close()
 	p.notices.close()
 	p.engine.forget(p)
+	p.engine.interest()
 }
 
 // start runs a function on a goroutine that Close waits for, and answers false when the peer is closed already.

@@ -41,6 +41,10 @@ type Options struct {
 	OnClose      func(*Peer)   // a peer has ended, and what ran for it. Nil for no interest
 	OnError      func(error)   // stray frames and other faults that no caller sees; called concurrently; nil drops them
 
+	// OnInterest is called when the answer of Wanted may have changed. It must not block. It may be called concurrently. Nil
+	// for no interest.
+	OnInterest func()
+
 	// Task returns the parameters of the notification that a task has changed: the task as it is now; nil when there is none
 	// any more. It is called concurrently. Nil means that there are no tasks.
 	Task func(ctx context.Context, id string) json.RawMessage

@@ -15,6 +15,11 @@ import (
 func (p *Peer) Restore(state transport.PeerState) {
 	p.level.Store(state.Level)
 	p.ready.Store(state.Ready)
+	p.restore(state)
+	p.engine.interest()
+}
+
+func (p *Peer) restore(state transport.PeerState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.envelope.ClientInfo, p.envelope.ClientCapabilities = state.ClientInfo, state.Capabilities
@@ -43,6 +48,7 @@ const mostSubscriptions = 10000
 // Subscribe makes the peer hear of updates of a resource, on the legacy era. It answers false when the peer has 10,000
 // such subscriptions already, and fails as SetLevel does.
 func (p *Peer) Subscribe(ctx context.Context, uri string) (bool, error) {
+	defer p.engine.interest()
 	if p.keeper != nil {
 		full := false
 		err := p.keeper.Keep(ctx, func(s *transport.PeerState) {
@@ -68,6 +74,7 @@ func (p *Peer) Subscribe(ctx context.Context, uri string) (bool, error) {
 
 // Unsubscribe ends what Subscribe began. It fails as SetLevel does.
 func (p *Peer) Unsubscribe(ctx context.Context, uri string) error {
+	defer p.engine.interest()
 	if p.keeper != nil {
 		return p.keeper.Keep(ctx, func(s *transport.PeerState) {
 			s.Resources = slices.DeleteFunc(s.Resources, func(one string) bool { return one == uri })

@@ -69,7 +69,12 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 		h.farewell(ctx, l)
 		return nil
 	}
-	parked := in.park(func() { h.remove(l) })
+	gone := func() {
+		h.remove(l)
+		in.engine.interest()
+	}
+	in.engine.interest()
+	parked := in.park(gone)
 	l.box.begin()
 	if parked {
 		return nil
@@ -77,7 +82,7 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 	select {
 	case <-h.ended(l): // and answered
 	case <-in.ctx.Done():
-		h.remove(l)
+		gone()
 	}
 	return endOfListen(l.id)
 }

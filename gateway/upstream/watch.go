@@ -1,0 +1,89 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// Watch implements Conn.
+func (l *link) Watch(ctx context.Context, uris []string, fn func(uri string)) error {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	if caps := l.c.ServerCapabilities().Resources; caps == nil || !caps.Subscribe {
+		uris = nil
+	}
+	var next *client.Subscription
+	if len(uris) > 0 {
+		var err error
+		if next, err = l.c.Subscribe(ctx, client.Filter{ResourceSubscriptions: uris}, client.SubscribeOptions{Reconnect: true}); err != nil {
+			return err
+		}
+	}
+	old := l.watch
+	l.watch = next // before the old one ends, so that what both have is not given back between
+	if next != nil {
+		l.reading.Go(func() { tellUpdates(next, uris, fn) }) // ends with next, which ends with the client
+	}
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// tellUpdates hands on the news of a subscription until it ends. News of what lies below a resource are news of that resource:
+// clients of the gateway hear of what they have named. After a gap anything may have changed.
+func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) {
+	for e, err := range s.Events(context.Background()) {
+		if err != nil {
+			return // the connection's own end tells why
+		}
+		for _, uri := range uris {
+			if e.Kind == client.Gap || e.URI == uri || strings.HasPrefix(e.URI, uri) && !slices.Contains(uris, e.URI) {
+				fn(uri)
+			}
+		}
+	}
+}
+
+// Watch asks a server for the updates of these resources, from now on and over all its connections, and of no others. It does
+// not wait for the server; Options.OnUpdate hears of the updates. A server that is not configured is passed over.
+func (s *Set) Watch(name string, uris []string) {
+	u := s.byName[name]
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	same := slices.Equal(u.watched, uris)
+	u.watched = slices.Clone(uris)
+	u.mu.Unlock()
+	if !same {
+		u.rewatch()
+	}
+}
+
+// rewatch says that the resources to watch are others now.
+func (u *upstream) rewatch() {
+	select {
+	case u.watch <- struct{}{}:
+	default: // somebody is about to look
+	}
+}
+
+// watchAll brings a connection up to what is to be watched.
+func (u *upstream) watchAll(ctx context.Context, conn Conn) {
+	u.mu.Lock()
+	uris := u.watched
+	u.mu.Unlock()
+	limit := u.set.opts.ListTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
+	defer cancel()
+	err := conn.Watch(ctx, uris, func(uri string) { u.set.opts.OnUpdate(u.entry.Name, uri) })
+	if err != nil && ctx.Err() == nil && !manager.IsLoss(err) {
+		u.warn("updates of its resources do not come: " + u.keeper.Reason(err))
+	}
+}
