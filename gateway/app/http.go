@@ -8,17 +8,27 @@ import (
 	"github.com/rialto-mcp/rialto/manager"
 )
 
-// handler serves the endpoint and /healthz.
+const (
+	healthPath  = "/healthz"
+	ssePath     = "/sse" // of clients that know HTTP+SSE alone, and where they post
+	messagePath = "/message"
+)
+
+// handler serves the endpoint, the two paths of HTTP+SSE, and /healthz. What the configuration has the endpoint on is the
+// endpoint's.
 func (g *gateway) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(g.conf.Path, g.front.Handler())
+	if g.conf.Path != ssePath && g.conf.Path != messagePath {
+		old := g.front.SSEHandler()
+		mux.Handle(ssePath, old)
+		mux.Handle(messagePath, old)
+	}
 	if g.conf.Path != healthPath {
 		mux.HandleFunc("GET "+healthPath, g.health)
 	}
 	return mux
 }
-
-const healthPath = "/healthz"
 
 // health answers 200 while the gateway serves, with the state of each server. Reasons stay on standard error: they may
 // tell more than a stranger should know.
