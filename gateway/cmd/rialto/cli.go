@@ -23,6 +23,7 @@ func programVersion() string {
 // grammar is the command line.
 type grammar struct {
 	Gateway   gatewayCommand   `cmd:"" help:"Serve all servers of a configuration file as one. This is the main job."`
+	Bridge    bridgeCommand    `cmd:"" help:"Serve one server on the other kind of transport: a program over HTTP, an address on standard input and output."`
 	Discover  discoverCommand  `cmd:"" help:"Show what a server is and can do."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools of a server."`
 	Resources resourcesCommand `cmd:"" help:"List the resources and resource templates of a server."`

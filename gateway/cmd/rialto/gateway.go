@@ -16,28 +16,24 @@ import (
 // gatewayCommand runs the gateway.
 type gatewayCommand struct {
 	Config string `placeholder:"FILE" help:"Configuration with \"mcpServers\" (or \"servers\"). Without it the built-in demonstration server is served."`
+
+	serving
+	fileFlags
+}
+
+// serving are the flags that say where to serve.
+type serving struct {
 	Listen string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
 	Stdio  bool   `help:"Serve standard input and output instead of HTTP."`
-
-	fileFlags
 }
 
 func (g *gatewayCommand) target() *targeted { return nil }
 func (g *gatewayCommand) shift()            {}
 
 func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
-	opts := app.Options{Listen: g.Listen, Stderr: e.stderr, Version: programVersion()}
-	if g.Listen != "" {
-		if g.Stdio {
-			return usage("--listen and --stdio exclude each other")
-		}
-		_, port, err := net.SplitHostPort(g.Listen)
-		if err != nil {
-			return usage("--listen %q is not of the form HOST:PORT, such as 127.0.0.1:8421", g.Listen)
-		}
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return usage("--listen %q: the port must be a number from 0 to 65535", g.Listen)
-		}
+	opts := app.Options{Stderr: e.stderr, Version: programVersion()}
+	if err := g.check(); err != nil {
+		return err
 	}
 	if g.Config != "" {
 		conf, err := g.config(ctx, e)
@@ -46,15 +42,40 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		}
 		opts.Config = conf
 	}
-	if err := g.run(ctx, opts); err != nil && !errors.Is(err, context.Canceled) {
-		f := &failure{exit: exitUsage, step: "run the gateway", kind: "gateway", seen: err.Error()}
-		var unreachable *app.UnreachableError
-		if errors.As(err, &unreachable) {
-			f.exit, f.kind = exitUnreachable, "unreachable"
-		}
-		return f
+	return g.serve(ctx, opts)
+}
+
+// check refuses flags that make no sense.
+func (l *serving) check() error {
+	if l.Listen == "" {
+		return nil
+	}
+	if l.Stdio {
+		return usage("--listen and --stdio exclude each other")
+	}
+	_, port, err := net.SplitHostPort(l.Listen)
+	if err != nil {
+		return usage("--listen %q is not of the form HOST:PORT, such as 127.0.0.1:8421", l.Listen)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return usage("--listen %q: the port must be a number from 0 to 65535", l.Listen)
 	}
 	return nil
+}
+
+// serve runs a gateway until it is stopped.
+func (l *serving) serve(ctx context.Context, opts app.Options) error {
+	opts.Listen = l.Listen
+	err := l.run(ctx, opts)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	f := &failure{exit: exitUsage, step: "run the gateway", kind: "gateway", seen: err.Error()}
+	var unreachable *app.UnreachableError
+	if errors.As(err, &unreachable) {
+		f.exit, f.kind = exitUnreachable, "unreachable"
+	}
+	return f
 }
 
 // config reads the file. Entries that are wrong are told of, and the others are served, unless all of them must.
@@ -80,8 +101,8 @@ func (g *gatewayCommand) config(ctx context.Context, e *environment) (*config.Co
 }
 
 // run serves. On standard output stands nothing but the protocol, whatever else writes there.
-func (g *gatewayCommand) run(ctx context.Context, opts app.Options) error {
-	if !g.Stdio {
+func (l *serving) run(ctx context.Context, opts app.Options) error {
+	if !l.Stdio {
 		return app.Run(ctx, opts)
 	}
 	out, restore, err := stdio.GuardStdout()
