@@ -44,6 +44,12 @@ func (e *UnknownOutcomeError) Error() string {
 // Unwrap answers what failed.
 func (e *UnknownOutcomeError) Unwrap() error { return e.err }
 
+// The pauses before a call is repeated; they double, and are shortened by chance.
+const (
+	firstRepeat = 200 * time.Millisecond
+	lastRepeat  = time.Second
+)
+
 // Attempt says what a call is and how it may be repeated.
 type Attempt struct {
 	What  string // that is asked for, as errors name it
@@ -67,32 +73,53 @@ func (k *Keeper[C]) Do(ctx context.Context, a Attempt, f func(ctx context.Contex
 	if err != nil {
 		return err
 	}
-	for try := 0; ; try++ {
+	var lost error // of the last try that the server may have done: no refusal of a later one makes it undone
+	for try := 1; ; try++ {
 		err := k.once(ctx, conn, f)
 		if err == nil || ctx.Err() != nil {
 			return ofCaller(ctx, err)
 		}
-		untaken := NotTaken(err)
-		switch {
-		case isRefusal(err) || !isUnhealthy(err) && !untaken:
-			return err // an answer, or a refusal
-		case errors.Is(err, mcp.CodeRequestTimeout), !untaken && !a.safe():
-			return k.unknown(a, try, err)
-		case try >= k.opts.Retries || a.Retry == RetryNever:
-			if untaken {
-				return err
+		fate := fateOf(err)
+		if fate == fateLost {
+			lost = err
+		}
+		again := fate == fateUntaken || fate == fateLost && !errors.Is(err, mcp.CodeRequestTimeout) && a.safe()
+		if again && try <= k.opts.Retries && a.Retry != RetryNever {
+			next, failed := k.again(ctx, try)
+			if failed == nil {
+				conn = next
+				continue
 			}
-			return k.unknown(a, try, err)
+			err = fmt.Errorf("%w (before: %w)", failed, err)
 		}
-		next, failed := k.again(ctx, try)
-		switch {
-		case failed != nil && untaken:
-			return fmt.Errorf("%w (before: %w)", failed, err)
-		case failed != nil:
-			return k.unknown(a, try, err)
+		if lost != nil && fate != fateAnswered {
+			return k.unknown(a, try, lost)
 		}
-		conn = next
+		return err
 	}
+}
+
+// fate is what a failed try says of the call itself.
+type fate uint8
+
+const (
+	fateAnswered fate = iota // the server has answered, or could not be asked for a reason that stays
+	fateRefused              // it was not sent, or not let in, and would not be if it were sent again
+	fateUntaken              // the server has certainly not begun it
+	fateLost                 // nobody knows
+)
+
+func fateOf(err error) fate {
+	var open *OpenError
+	switch {
+	case errors.As(err, &open), errors.Is(err, client.ErrUnauthorized):
+		return fateRefused
+	case NotTaken(err):
+		return fateUntaken
+	case isUnhealthy(err):
+		return fateLost
+	}
+	return fateAnswered
 }
 
 // enter counts a call among those under way; it fails when the server takes none any more.
@@ -137,12 +164,15 @@ func ofCaller(ctx context.Context, err error) error {
 	return err
 }
 
-func (k *Keeper[C]) unknown(a Attempt, try int, err error) error {
-	return &UnknownOutcomeError{Server: k.entry.Name, What: a.What, Reason: k.Reason(err), Tries: try + 1, err: err}
+func (k *Keeper[C]) unknown(a Attempt, tries int, err error) error {
+	return &UnknownOutcomeError{Server: k.entry.Name, What: a.What, Reason: k.Reason(err), Tries: tries, err: err}
 }
 
 // once makes one call behind the breaker.
 func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C) error) error {
+	if ctx.Err() != nil { // nothing is sent, so this says nothing of the server
+		return context.Cause(ctx)
+	}
 	done, err := k.breaker.Allow()
 	if err != nil {
 		return fmt.Errorf("server %q: %w", k.entry.Name, err)
@@ -162,18 +192,24 @@ func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C)
 	return err
 }
 
-// again waits for a connection to repeat a call on. It is another one, unless the old one is still good.
+// again waits for a connection to repeat a call on. It is another one, unless the old one is still good. The pause comes
+// last, and by chance: calls that were lost together do not come back together.
 func (k *Keeper[C]) again(ctx context.Context, try int) (C, error) {
 	var none C
 	if k.opts.RetryWait < 0 {
-		return none, &DownError{k.entry.Name, "calls do not wait for it to come back"}
+		return none, &DownError{Server: k.entry.Name, Reason: "calls do not wait for it to come back"}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, k.opts.RetryWait, &DownError{k.entry.Name, "it has not come back in time"})
+	late := &DownError{Server: k.entry.Name, Reason: fmt.Sprintf("it has not come back within %s", k.opts.RetryWait)}
+	ctx, cancel := context.WithTimeoutCause(ctx, k.opts.RetryWait, late)
 	defer cancel()
-	pause := time.NewTimer(client.Restart{First: 100 * time.Millisecond, Longest: time.Second}.Pause(try + 1))
+	if _, err := k.await(ctx); err != nil {
+		return none, err
+	}
+	pause := time.NewTimer(client.Restart{First: firstRepeat, Longest: lastRepeat}.Pause(try))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
+	case <-k.ctx.Done():
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	}
@@ -198,15 +234,9 @@ func (k *Keeper[C]) await(ctx context.Context) (C, error) {
 		case <-ctx.Done():
 			return none, context.Cause(ctx)
 		case <-k.ctx.Done():
-			return none, down
+			return none, k.closing()
 		}
 	}
-}
-
-// isRefusal tells of what was not sent and would not be sent again.
-func isRefusal(err error) bool {
-	var open *OpenError
-	return errors.As(err, &open) || errors.Is(err, client.ErrUnauthorized)
 }
 
 // weigh says what a call tells of the health of its server. A tool that fails is no failure of the server, and neither is a
@@ -228,16 +258,20 @@ func weigh(ctx context.Context, err error) Outcome {
 	return Unknown
 }
 
-// isUnhealthy tells whether a call failed on the way: no answer in time, or none at all.
+// isUnhealthy tells whether a call failed on the way: no answer in time, none at all, or rubbish in its place. An answer that
+// is only too large is one.
 func isUnhealthy(err error) bool {
 	var fault *mcp.Error
 	var status *transport.StatusError
+	var frame *transport.FrameError
 	var network net.Error
 	switch {
 	case errors.As(err, &fault) && fault.Remote:
 		return false
 	case errors.As(err, &status):
 		return status.Status >= http.StatusInternalServerError || status.Status == http.StatusTooManyRequests
+	case errors.As(err, &frame):
+		return frame.Limit == 0
 	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, mcp.CodeConnectionClosed), errors.Is(err, mcp.CodeNotConnected):
 		return true
 	}

@@ -16,17 +16,17 @@ type BreakerPolicy struct {
 	// Consecutive failures open the breaker. Zero means 5; negative means that only the rate counts.
 	Consecutive int
 
-	// Rate is the share of failures among the calls of Window that opens it, from MinVolume calls on. Zero means 0.5; negative
-	// means that only failures in a row count.
+	// Rate is the share of failures, between 0 and 1, among the calls of Window that opens it, from MinVolume calls on. Zero
+	// means 0.5; negative, or more than 1, means that only failures in a row count.
 	Rate      float64
-	MinVolume int           // zero means 20
-	Window    time.Duration // zero means a minute
+	MinVolume int           // zero or less means 20
+	Window    time.Duration // zero or less means a minute
 
 	// First is how long calls are refused before one may probe the server. It doubles with each probe that fails, up to
-	// Longest, and each time is shortened by chance by up to a tenth. Zero means 5 s and 2 min.
+	// Longest, and each time is shortened by chance by up to a tenth. Zero or less means 5 s and 2 min.
 	First, Longest time.Duration
 
-	// Probes is how many probes must succeed in a row, one after another, before all calls pass again. Zero means 1.
+	// Probes is how many probes must succeed in a row, one after another, before all calls pass again. Zero or less means 1.
 	Probes int
 }
 
@@ -118,7 +118,7 @@ func NewBreaker(policy BreakerPolicy, changed func()) *Breaker {
 		changed = func() {}
 	}
 	b := &Breaker{policy: policy.withDefaults(), changed: changed, state: BreakerClosed}
-	b.window.width = b.policy.Window / buckets
+	b.window = window{from: time.Now(), width: max(b.policy.Window/buckets, 1)}
 	return b
 }
 
@@ -212,9 +212,8 @@ func (b *Breaker) tooMany(now time.Time) bool {
 func (b *Breaker) pause() time.Duration {
 	d := b.policy.First
 	for i := 0; i < b.opened && d < b.policy.Longest; i++ {
-		d *= 2
+		d += min(d, b.policy.Longest-d) // doubled, and never beyond what a Duration holds
 	}
-	d = min(d, b.policy.Longest)
 	return d - rand.N(d/10+1)
 }
 
@@ -253,14 +252,15 @@ const buckets = 10
 
 // window counts the calls of the last while.
 type window struct {
+	from  time.Time // when it began: by the steady clock, whatever becomes of the date
 	width time.Duration
 	parts [buckets]struct {
-		slot     int64 // which stretch of time this is, counted from 1970
+		slot     int64 // which stretch of time this is, counted from the beginning
 		all, bad int
 	}
 }
 
-func (w *window) slot(now time.Time) int64 { return now.UnixNano() / int64(max(w.width, 1)) }
+func (w *window) slot(now time.Time) int64 { return int64(now.Sub(w.from) / w.width) }
 
 func (w *window) add(now time.Time, failed bool) {
 	slot := w.slot(now)
@@ -284,4 +284,4 @@ func (w *window) sum(now time.Time) (all, bad int) {
 	return all, bad
 }
 
-func (w *window) clear() { *w = window{width: w.width} }
+func (w *window) clear() { *w = window{from: w.from, width: w.width} }

@@ -32,7 +32,8 @@ type KeeperOptions[C Conn] struct {
 	// OnStatus hears of each change of the state, one call at a time. It must not block. Nil means silence.
 	OnStatus func(Status)
 
-	// Keep is how long a server may be away before Forget is called, once. Zero means 30 s.
+	// Keep is how long a server may be away before Forget is called, once; of one that was never there, Forget is called after
+	// the first try. Zero means 30 s; negative means not at all.
 	Keep   time.Duration
 	Forget func()
 
@@ -190,16 +191,22 @@ func (k *Keeper[C]) coming() bool { return k.up || k.soon || k.state.State == Co
 
 // down says why there is no connection. k.mu is held.
 func (k *Keeper[C]) down() error {
-	reason := k.state.Reason
+	e := &DownError{Server: k.entry.Name, Reason: k.state.Reason}
 	switch {
 	case k.ctx.Err() != nil:
-		reason = "it is being closed"
+		return k.closing()
 	case k.up:
-		reason = "its connection was lost a moment ago"
-	case reason == "":
-		reason = "it is being connected"
+		e.Reason = "its connection was lost a moment ago"
+	case k.state.State == Failed:
+		e.Final = k.state.Retry == 0
+	case e.Reason == "":
+		e.Reason = "it is being connected"
 	}
-	return &DownError{k.entry.Name, reason}
+	return e
+}
+
+func (k *Keeper[C]) closing() error {
+	return &DownError{Server: k.entry.Name, Reason: "it is being closed", Final: true}
 }
 
 // Doubt tells of a call that failed. It answers whether the connection is given up for it.
@@ -216,8 +223,14 @@ func (k *Keeper[C]) Doubt(conn C, err error) bool {
 	return true
 }
 
-// Hurry tries a server again now that is waiting for its next try.
+// Hurry tries a server again now that is waiting for its next try, or at once after a try that is under way and fails. It
+// does nothing for one that is connected.
 func (k *Keeper[C]) Hurry() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.live() {
+		return
+	}
 	select {
 	case k.hurry <- struct{}{}:
 	default:
@@ -243,7 +256,7 @@ func (k *Keeper[C]) Next(ctx context.Context, old C) (C, error) {
 		case <-ctx.Done():
 			return none, context.Cause(ctx)
 		case <-k.ctx.Done():
-			return none, &DownError{k.entry.Name, "it is being closed"}
+			return none, k.closing()
 		}
 	}
 }

@@ -3,7 +3,9 @@ package manager
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -16,8 +18,12 @@ func (k *Keeper[C]) run() {
 	failures := 0
 	for k.ctx.Err() == nil {
 		begun := time.Now()
-		conn, version, err := k.opts.Open(k.ctx)
+		conn, version, err := k.open()
 		at := time.Now()
+		if err == nil && k.ctx.Err() != nil { // it has come too late to be of use to anybody
+			k.close(conn)
+			return
+		}
 		if err == nil {
 			err = k.serve(conn, Status{State: Ready, Version: version, Took: at.Sub(begun)})
 			if k.ctx.Err() != nil {
@@ -38,6 +44,24 @@ func (k *Keeper[C]) run() {
 	}
 }
 
+// open makes a connection. A panic of what the caller has brought along is the failure of this server, and of no other.
+func (k *Keeper[C]) open() (conn C, version string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("connecting panicked: %v", p)
+			k.opts.Logger.Error(k.Reason(err), slog.String("server", k.entry.Name), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	return k.opts.Open(k.ctx)
+}
+
+// close ends a connection that is of no use any more.
+func (k *Keeper[C]) close(conn C) {
+	if err := conn.Close(); err != nil && k.ctx.Err() == nil {
+		k.opts.Logger.Info("closing a lost connection: "+k.Reason(err), slog.String("server", k.entry.Name))
+	}
+}
+
 // serve takes up a connection and says why it has ended.
 func (k *Keeper[C]) serve(conn C, status Status) error {
 	if k.opts.Up != nil {
@@ -45,6 +69,10 @@ func (k *Keeper[C]) serve(conn C, status Status) error {
 	}
 	k.breaker.Reset() // what is behind the connection is another server now, or the same in another mood
 	k.forgot = false
+	select {
+	case <-k.hurry: // that was for this connection, and not for a loss of it in an hour
+	default:
+	}
 	k.tell.Lock()
 	k.move(conn, true, status)
 	k.tell.Unlock()
@@ -57,9 +85,7 @@ func (k *Keeper[C]) serve(conn C, status Status) error {
 	err := k.watch(conn)
 	k.since = time.Now()
 	cancel()
-	if closed := conn.Close(); closed != nil && k.ctx.Err() == nil {
-		k.opts.Logger.Info("closing a lost connection: "+k.Reason(closed), slog.String("server", k.entry.Name))
-	}
+	k.close(conn)
 	attending.Wait()
 	return err
 }
@@ -97,7 +123,11 @@ func (k *Keeper[C]) rest(err error, failures int) bool {
 		defer timer.Stop()
 		again = timer.C
 	}
-	keep := time.NewTimer(k.opts.Keep - time.Since(k.since))
+	left := time.Duration(0) // that its lists are kept
+	if !k.since.IsZero() {
+		left = max(k.opts.Keep, 0) - time.Since(k.since)
+	}
+	keep := time.NewTimer(left)
 	defer keep.Stop()
 	for {
 		select {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"log/slog"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +31,7 @@ type Listed struct {
 
 // lists is all that one server lists. It is not changed after it was read.
 type lists struct {
+	read      Kinds // those that could be read; the others are empty for want of an answer
 	tools     []mcp.Tool
 	prompts   []mcp.Prompt
 	resources []mcp.Resource
@@ -94,6 +97,9 @@ func (b *member) attend(ctx context.Context, c *client.Client) {
 		}
 		kinds := changed.Take()
 		news, err := b.refresh(ctx, kinds)
+		if news != 0 { // also when the connection was lost meanwhile: the next one will find nothing new in it
+			b.tell(Event{Server: b.name, Lists: news})
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -104,9 +110,6 @@ func (b *member) attend(ctx context.Context, c *client.Client) {
 		}
 		b.keeper.Mark(c, wrong)
 		changed.Took(news != 0)
-		if news != 0 {
-			b.m.hearing.tell(Event{Server: b.name, Lists: news})
-		}
 	}
 }
 
@@ -150,10 +153,33 @@ func renew[T any](ctx context.Context, b *member, l listing[T], kinds Kinds, old
 		return 0, err
 	}
 	*l.slot(next) = items
-	if was := *l.slot(old); len(was) == 0 && len(items) == 0 || reflect.DeepEqual(was, items) {
-		return 0, nil
+	next.read |= l.kind
+	was := *l.slot(old)
+	if l.kind == Tools {
+		return newsOf(l.kind, different(shown(b.entry.Load(), old.tools), shown(b.entry.Load(), next.tools), toolLists.key)), nil
 	}
-	return l.kind, nil
+	return newsOf(l.kind, different(was, items, l.key)), nil
+}
+
+func newsOf(kind Kinds, news bool) Kinds {
+	if news {
+		return kind
+	}
+	return 0
+}
+
+// different tells whether two lists differ in more than their order: some servers have another one each time.
+func different[T any](a, b []T, key func(*T) string) bool {
+	if len(a) != len(b) {
+		return true
+	}
+	if len(a) == 0 || reflect.DeepEqual(a, b) {
+		return false
+	}
+	sorted := func(list []T) []T {
+		return slices.SortedStableFunc(slices.Values(list), func(x, y T) int { return strings.Compare(key(&x), key(&y)) })
+	}
+	return !reflect.DeepEqual(sorted(a), sorted(b))
 }
 
 // forget drops what a server listed that has been away for too long.
@@ -163,7 +189,7 @@ func (b *member) forget() {
 	b.known, b.trust = nil, nil
 	b.mu.Unlock()
 	if kinds != 0 {
-		b.m.hearing.tell(Event{Server: b.name, Lists: kinds})
+		b.tell(Event{Server: b.name, Lists: kinds})
 	}
 }
 
@@ -174,14 +200,9 @@ func (b *member) offers() (kinds Kinds) {
 	if b.known == nil {
 		return 0
 	}
-	for kind, n := range map[Kinds]int{
-		Tools: len(b.known.tools), Prompts: len(b.known.prompts), Resources: len(b.known.resources), Templates: len(b.known.templates),
-	} {
-		if n > 0 {
-			kinds |= kind
-		}
-	}
-	return kinds
+	tools := shown(b.entry.Load(), b.known.tools)
+	return newsOf(Tools, len(tools) > 0) | newsOf(Prompts, len(b.known.prompts) > 0) |
+		newsOf(Resources, len(b.known.resources) > 0) | newsOf(Templates, len(b.known.templates) > 0)
 }
 
 func (b *member) warn(text string) {
@@ -236,36 +257,27 @@ func (l listing[T]) of(ctx context.Context, b *member) ([]T, error) {
 	items, err := l.read(ctx, b)
 	if err != nil {
 		b.mu.Lock()
-		if b.known != nil {
+		if b.known != nil && b.known.read&l.kind != 0 {
 			items, err = *l.slot(b.known), nil
 		}
 		b.mu.Unlock()
 	}
-	if l.kind != Tools {
-		return items, err
+	if tools, ok := any(items).([]mcp.Tool); ok {
+		items, _ = any(shown(b.entry.Load(), tools)).([]T)
 	}
-	hidden := b.server().DisabledTools
-	if len(hidden) == 0 {
-		return items, err
+	return items, err
+}
+
+// shown leaves out the tools that an entry disables.
+func shown(s *Server, tools []mcp.Tool) []mcp.Tool {
+	if len(s.DisabledTools) == 0 {
+		return tools
 	}
-	var shown []T
-	for i := range items {
-		if !b.hides(l.key(&items[i])) {
-			shown = append(shown, items[i])
-		}
-	}
-	return shown, err
+	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return slices.Contains(s.DisabledTools, t.Name) })
 }
 
 // hides tells whether the configuration takes a tool away.
-func (b *member) hides(tool string) bool {
-	for _, hidden := range b.entry.Load().DisabledTools {
-		if hidden == tool {
-			return true
-		}
-	}
-	return false
-}
+func (b *member) hides(tool string) bool { return slices.Contains(b.entry.Load().DisabledTools, tool) }
 
 // ListTools lists the tools of all servers, in the order of the configuration and of each server's list. A server that cannot
 // be asked is an entry with Err. Tools that an entry disables are left out. Together with CallTool and OnToolsChange it makes

@@ -90,6 +90,7 @@ type Manager struct {
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	over   chan struct{} // closed when Close has ended everything
 
 	reloading sync.Mutex // of those who change the servers, Close included
 	retiring  sync.WaitGroup
@@ -105,7 +106,7 @@ type Manager struct {
 // [Manager.Settled]. It fails only for servers that make no sense together: a name that is missing or stands twice, or
 // too many.
 func Open(servers []Server, opts Options) (*Manager, error) {
-	m := &Manager{opts: opts.withDefaults(), byName: make(map[string]*member)}
+	m := &Manager{opts: opts.withDefaults(), over: make(chan struct{}), byName: make(map[string]*member)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	if _, err := m.Reload(servers); err != nil {
 		m.cancel()
@@ -118,6 +119,11 @@ func Open(servers []Server, opts Options) (*Manager, error) {
 // to OnEvent must not call it. It may be called twice.
 func (m *Manager) Close() {
 	m.reloading.Lock()
+	if m.closed {
+		m.reloading.Unlock()
+		<-m.over
+		return
+	}
 	m.closed = true
 	m.cancel()
 	m.mu.Lock()
@@ -132,6 +138,7 @@ func (m *Manager) Close() {
 	closing.Wait()
 	m.retiring.Wait()
 	m.hearing.close()
+	close(m.over)
 }
 
 // Changes says what a reload has done, by the names of servers in the order of the configuration.
@@ -167,22 +174,26 @@ func (m *Manager) Reload(servers []Server) (Changes, error) {
 // replace puts other servers in place. m.reloading is held.
 func (m *Manager) replace(servers []Server) Changes {
 	var changes Changes
-	var fresh, old []*member
-	m.mu.Lock()
+	var order, fresh, old []*member
+	var news []Event
 	next := make(map[string]*member, len(servers))
-	var order []*member
+	m.mu.Lock()
 	for _, s := range servers {
 		b := m.byName[s.Name]
 		switch {
-		case b != nil && sameConnection(b.server(), s):
-			b.entry.Store(&s) // what may differ needs no new connection
+		case b == nil:
+			changes.Added = append(changes.Added, s.Name)
+		case sameConnection(b.server(), s): // what may differ needs no new connection
 			changes.Kept = append(changes.Kept, s.Name)
-		default:
-			if b != nil {
-				changes.Changed = append(changes.Changed, s.Name)
-			} else {
-				changes.Added = append(changes.Added, s.Name)
+			if kinds := b.update(s); kinds != 0 {
+				news = append(news, Event{Server: s.Name, Lists: kinds})
 			}
+		default:
+			changes.Changed = append(changes.Changed, s.Name)
+			old = append(old, b)
+			b = nil
+		}
+		if b == nil {
 			b = newMember(m, s)
 			fresh = append(fresh, b)
 		}
@@ -190,11 +201,17 @@ func (m *Manager) replace(servers []Server) Changes {
 		order = append(order, b)
 	}
 	for _, b := range m.order {
-		if next[b.name] != b {
+		if next[b.name] == nil {
+			changes.Removed = append(changes.Removed, b.name)
 			old = append(old, b)
-			if next[b.name] == nil {
-				changes.Removed = append(changes.Removed, b.name)
+			if kinds := b.offers(); kinds != 0 {
+				news = append(news, Event{Server: b.name, Lists: kinds})
 			}
+		}
+	}
+	for _, b := range old {
+		if known, heir := b.leave(), next[b.name]; heir != nil {
+			heir.inherit(known)
 		}
 	}
 	m.order, m.byName = order, next
@@ -204,9 +221,9 @@ func (m *Manager) replace(servers []Server) Changes {
 	}
 	for _, b := range old {
 		m.retiring.Go(b.retire) // ends by itself after Drain, and with m.ctx; Close waits
-		if kinds := b.offers(); next[b.name] == nil && kinds != 0 {
-			m.hearing.tell(Event{Server: b.name, Lists: kinds})
-		}
+	}
+	for _, e := range news {
+		m.hearing.tell(e)
 	}
 	return changes
 }

@@ -22,6 +22,7 @@ type member struct {
 	mu    sync.Mutex
 	known *lists // as read last in the background; nil when there is nothing to know
 	trust map[string]*mcp.ToolAnnotations
+	gone  bool // taken out, or replaced: what becomes of it is no news of a server of the configuration
 }
 
 func newMember(m *Manager, s Server) *member {
@@ -29,7 +30,7 @@ func newMember(m *Manager, s Server) *member {
 	b.entry.Store(&s)
 	b.keeper = NewKeeper(s, KeeperOptions[*client.Client]{
 		Open: b.open, Attend: b.attend,
-		OnStatus: func(s Status) { m.hearing.tell(Event{Server: s.Name, Status: s}) },
+		OnStatus: func(s Status) { b.tell(Event{Server: s.Name, Status: s}) },
 		Keep:     m.opts.KeepLists, Forget: b.forget, Policy: m.opts.Client.Restart,
 		Breaker: m.opts.Breaker, Retries: m.opts.Retries, RetryWait: m.opts.RetryWait, Logger: m.opts.Logger,
 	})
@@ -37,6 +38,47 @@ func newMember(m *Manager, s Server) *member {
 }
 
 func (b *member) server() Server { return *b.entry.Load() }
+
+// tell passes news on, unless the server has left the configuration.
+func (b *member) tell(e Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.gone {
+		b.m.hearing.tell(e)
+	}
+}
+
+// leave ends the news, and gives what is known of the lists to the one that takes the place of the server.
+func (b *member) leave() *lists {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = true
+	return b.known
+}
+
+// inherit remembers the lists of the server whose place this one takes, so that only what differs from them is news. They are
+// given to nobody: what the two have in common is yet to be seen.
+func (b *member) inherit(known *lists) {
+	if known == nil {
+		return
+	}
+	unread := *known
+	unread.read = 0
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known = &unread
+}
+
+// update takes up an entry that leads to the same connection. It answers whether other tools are shown now.
+func (b *member) update(s Server) (news Kinds) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.entry.Swap(&s)
+	if b.known != nil && different(shown(old, b.known.tools), shown(&s, b.known.tools), toolLists.key) {
+		return Tools
+	}
+	return 0
+}
 
 // open makes a connection.
 func (b *member) open(ctx context.Context) (*client.Client, string, error) {
@@ -62,6 +104,9 @@ func (b *member) open(ctx context.Context) (*client.Client, string, error) {
 		defer cancel()
 	}
 	c, err := b.m.opts.Dial(ctx, s, o)
+	if c == nil && err == nil {
+		err = errors.New("Options.Dial gave neither a connection nor an error")
+	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.DeadlineExceeded) {
 			err = errors.Join(cause, err)
@@ -76,7 +121,8 @@ func (b *member) status() ServerStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.known != nil {
-		s.Tools, s.Prompts, s.Resources, s.Templates = len(b.known.tools), len(b.known.prompts), len(b.known.resources), len(b.known.templates)
+		s.Tools, s.Prompts = len(shown(b.entry.Load(), b.known.tools)), len(b.known.prompts)
+		s.Resources, s.Templates = len(b.known.resources), len(b.known.templates)
 	}
 	return s
 }

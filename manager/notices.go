@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// The pause between two refreshes of one server. It doubles while refreshes find nothing new, so that a server that
-// announces a change each time it is asked does not keep the gateway busy.
+// The pause between two refreshes of one server. It doubles with each, so that a server that announces a change each time it
+// is asked does not keep anybody busy: further while they find nothing new, and less far while they do. After a minute of
+// silence it begins anew.
 const (
 	firstGap   = 100 * time.Millisecond
+	newsGap    = 5 * time.Second
 	longestGap = time.Minute
 )
 
@@ -25,8 +27,8 @@ const (
 	AllKinds = Tools | Prompts | Resources | Templates
 )
 
-// Notices gathers what a server says has changed, while at most one refresh runs. The pause between refreshes grows while
-// they find nothing new. Its methods may be called concurrently.
+// Notices gathers what a server says has changed, while at most one refresh runs. The pause between refreshes grows. Its
+// methods may be called concurrently.
 type Notices struct {
 	wake chan struct{} // of one place
 
@@ -90,10 +92,10 @@ func (n *Notices) Took(news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy, n.last = false, time.Now()
+	longest := longestGap
 	if news {
-		n.gap = firstGap
-	} else {
-		n.gap = min(2*n.gap, longestGap)
+		longest = newsGap
 	}
+	n.gap = min(2*n.gap, longest)
 	n.arm()
 }

@@ -41,10 +41,14 @@ type Status struct {
 // DownError says that a server cannot be reached at the moment: a call was not sent.
 type DownError struct {
 	Server string
-	Reason string
+	Reason string // secrets of the configuration are masked
+	Final  bool   // it is not tried again by itself: it is being closed, or cannot be spoken to at all
 }
 
 func (e *DownError) Error() string {
+	if e.Final {
+		return fmt.Sprintf("server %q cannot be reached: %s", e.Server, e.Reason)
+	}
 	return fmt.Sprintf("server %q cannot be reached at the moment: %s; it is tried again by itself", e.Server, e.Reason)
 }
 
