@@ -8,6 +8,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // Options configures a Server. The zero value is ready to use.
@@ -163,6 +164,10 @@ type HTTPOptions struct {
 	// AllowedOrigins are origins of browsers that may call, such as "https://app.example.com"; "null" may be listed. Listed
 	// origins get CORS answers. The server's own host is always allowed.
 	AllowedOrigins []string
+
+	// Guard checks Host and Origin in place of the two lists above: one that several handlers share, or whose lists change
+	// while they serve ([streamhttp.Guard.Allow]). Nil means one made of the lists.
+	Guard *streamhttp.Guard
 
 	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
 	// 403 and its text. It may be called concurrently. Nil means none.

@@ -29,7 +29,7 @@ func (s *Server) Handler() http.Handler {
 // binding gives the options to the wire, whose names they have.
 func (o HTTPOptions) binding() streamhttp.Options {
 	return streamhttp.Options{
-		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
+		MaxBodyBytes: o.MaxBodyBytes, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins, Guard: o.Guard,
 		SecurityValidator: o.SecurityValidator, Principal: o.Principal, Sessionless: o.Sessionless, JSONOnly: o.JSONOnly,
 		UpgradeAfter: o.UpgradeAfter, KeepAlive: o.KeepAlive, IdleTimeout: o.IdleTimeout, MaxSessions: o.MaxSessions,
 		MaxStreams: o.MaxStreams, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout, NoHijack: o.NoHijack,

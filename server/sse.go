@@ -32,7 +32,7 @@ func (s *Server) SSEHandler() *httpsse.Handler {
 	s.engine.Begin()
 	h := httpsse.New(s.engine, s.set, httpsse.Options{
 		Path: own.Path, MessagePath: own.MessagePath, Prefix: own.Prefix, Connected: own.Connected,
-		AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins, SecurityValidator: o.SecurityValidator,
+		AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins, Guard: o.Guard, SecurityValidator: o.SecurityValidator,
 		Principal: o.Principal, NoHijack: o.NoHijack, MaxBodyBytes: o.MaxBodyBytes, MaxBatch: s.opts.MaxBatch,
 		MaxSessions: o.MaxSessions, KeepAlive: o.KeepAlive, BodyTimeout: o.BodyTimeout, WriteTimeout: o.WriteTimeout,
 		OnError: s.report,

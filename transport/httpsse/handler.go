@@ -41,7 +41,7 @@ func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	opts = opts.withDefaults()
 	h := &Handler{
 		recv: recv, set: set.LegacyOnly(), opts: opts,
-		guard:  streamhttp.NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
+		guard:  opts.Guard,
 		bodies: streamhttp.Bodies{Max: opts.MaxBodyBytes, Timeout: opts.BodyTimeout, OnError: opts.OnError},
 		streams: streamhttp.NewStreams(streamhttp.StreamOptions{
 			KeepAlive: opts.KeepAlive, WriteTimeout: opts.WriteTimeout, NoHijack: opts.NoHijack, OnError: opts.OnError,

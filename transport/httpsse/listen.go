@@ -74,7 +74,7 @@ func (r reporter) Write(line []byte) (int, error) {
 // warn tells of an address that others can reach while any Host is taken.
 func (h *Handler) warn(addr net.Addr) {
 	tcp, ok := addr.(*net.TCPAddr)
-	if ok && !tcp.IP.IsLoopback() && len(h.opts.AllowedHosts) == 0 {
+	if ok && !tcp.IP.IsLoopback() && h.guard.AnyHost() {
 		h.opts.OnError(fmt.Errorf("listening on %s, which other machines can reach, for any Host; list the names it is known by in the option AllowedHosts", addr))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // Options configures a Handler. The zero value is ready to use.
@@ -31,6 +32,10 @@ type Options struct {
 	// AllowedOrigins are origins of browsers that may call, such as "https://app.example.com"; "null" may be listed. Listed
 	// origins get CORS answers. The server's own host is always allowed.
 	AllowedOrigins []string
+
+	// Guard checks Host and Origin in place of the two lists above: one that several handlers share, or whose lists change
+	// while they serve ([streamhttp.Guard.Allow]). Nil means one made of the lists.
+	Guard *streamhttp.Guard
 
 	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
 	// 403 and its text. Nil means none. It is called concurrently.
@@ -65,6 +70,9 @@ func (o Options) withDefaults() Options {
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	if o.Guard == nil {
+		o.Guard = streamhttp.NewGuard(o.AllowedHosts, o.AllowedOrigins)
+	}
 	if o.Principal == nil {
 		o.Principal = transport.PrincipalOf
 	}

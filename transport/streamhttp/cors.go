@@ -20,12 +20,12 @@ func Preflight(w http.ResponseWriter, r *http.Request, methods []string) {
 
 // IsPreflight tells whether a browser asks before a request, where origins are listed.
 func (g *Guard) IsPreflight(r *http.Request) bool {
-	return len(g.origins) > 0 && r.Method == http.MethodOptions && len(r.Header["Origin"]) == 1 && r.Header["Access-Control-Request-Method"] != nil
+	return g.listsOrigins() && r.Method == http.MethodOptions && len(r.Header["Origin"]) == 1 && r.Header["Access-Control-Request-Method"] != nil
 }
 
 // Share lets a browser show the answer, refusals included, to a page of a listed origin. It sets headers only.
 func (g *Guard) Share(w http.ResponseWriter, r *http.Request) {
-	if len(g.origins) == 0 {
+	if !g.listsOrigins() {
 		return
 	}
 	header := w.Header()

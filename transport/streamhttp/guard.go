@@ -7,36 +7,44 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 )
 
 // Guard checks the Host and Origin headers of requests, against pages that reach a local server through a browser (DNS
-// rebinding). It is not changed after NewGuard and may be used concurrently.
+// rebinding). It may be used concurrently, by several handlers, and be given other lists while they serve; see [Guard.Allow].
 //
 // On a loopback address Host must be a loopback name or listed, and Origin, where present, a loopback name, the host of
 // the request or listed. On other addresses Origin must name the host of the request or be listed, and Host is checked
 // only when hosts are listed. The scheme of an origin is not compared with the request, since TLS may end before it.
-type Guard struct {
-	hosts   map[string]bool
-	origins map[string]bool
-}
+type Guard struct{ lists atomic.Pointer[guardLists] }
+
+// guardLists are never changed.
+type guardLists struct{ hosts, origins map[string]bool }
 
 // NewGuard makes a guard. Hosts are names without port; origins are written as browsers send them.
 func NewGuard(hosts, origins []string) *Guard {
-	g := &Guard{hosts: make(map[string]bool, len(hosts)), origins: make(map[string]bool, len(origins))}
+	g := &Guard{}
+	g.Allow(hosts, origins)
+	return g
+}
+
+// Allow puts other lists in the place of those the guard has, for all requests from now on.
+func (g *Guard) Allow(hosts, origins []string) {
+	l := &guardLists{hosts: make(map[string]bool, len(hosts)), origins: make(map[string]bool, len(origins))}
 	for _, h := range hosts {
-		g.hosts[hostname(h)] = true
+		l.hosts[hostname(h)] = true
 	}
 	for _, o := range origins {
-		g.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
+		l.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
 	}
-	return g
+	g.lists.Store(l)
 }
 
 // Check returns nil for a request that may pass, and an error fit for the client, which names the option that would let
 // it pass.
 func (g *Guard) Check(r *http.Request) error {
-	local := isLoopback(r)
-	if (local || len(g.hosts) > 0) && !(local && isLoopbackName(r.Host)) && !g.hosts[hostname(r.Host)] {
+	local, hosts := isLoopback(r), g.lists.Load().hosts
+	if (local || len(hosts) > 0) && !(local && isLoopbackName(r.Host)) && !hosts[hostname(r.Host)] {
 		return fmt.Errorf("the Host header %.100q is not served here; list the name in the option AllowedHosts to serve it", r.Host)
 	}
 	origins := r.Header["Origin"]
@@ -47,7 +55,15 @@ func (g *Guard) Check(r *http.Request) error {
 }
 
 // Listed tells whether an origin stands in the list, so that it gets CORS answers.
-func (g *Guard) Listed(origin string) bool { return origin != "" && g.origins[strings.ToLower(origin)] }
+func (g *Guard) Listed(origin string) bool {
+	return origin != "" && g.lists.Load().origins[strings.ToLower(origin)]
+}
+
+// AnyHost tells whether Host is not checked on an address that other machines can reach.
+func (g *Guard) AnyHost() bool { return len(g.lists.Load().hosts) == 0 }
+
+// listsOrigins tells whether there is any origin in the list.
+func (g *Guard) listsOrigins() bool { return len(g.lists.Load().origins) > 0 }
 
 func (g *Guard) allows(origin, host string, local bool) bool {
 	if g.Listed(origin) {

@@ -122,3 +122,41 @@ func TestCORS(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardChanges holds that handlers which share a guard obey its new lists at once, CORS answers included.
+func TestGuardChanges(t *testing.T) {
+	guard := NewGuard([]string{"old.example"}, []string{"https://old.example"})
+	h := New(nil, newHandler(t, Options{}).handler.set, Options{Guard: guard, AllowedHosts: []string{"ignored.example"}})
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	hear := func(host, origin string) (status int, shared string) {
+		r := httptest.NewRequest(http.MethodOptions, "http://"+host+"/mcp", nil)
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code, w.Header().Get("Access-Control-Allow-Origin")
+	}
+	check := func(name string, status int, shared string) {
+		t.Helper()
+		if code, origin := hear(name, "https://"+name); code != status || origin != shared {
+			t.Errorf("%s: status %d, shared with %q", name, code, origin)
+		}
+	}
+	check("old.example", http.StatusNoContent, "https://old.example")
+	check("new.example", http.StatusForbidden, "")
+	check("ignored.example", http.StatusForbidden, "")
+	guard.Allow([]string{"new.example"}, []string{"https://new.example"})
+	check("old.example", http.StatusForbidden, "")
+	check("new.example", http.StatusNoContent, "https://new.example")
+	if guard.AnyHost() {
+		t.Error("hosts are listed")
+	}
+	if guard.Allow(nil, nil); !guard.AnyHost() {
+		t.Error("no hosts are listed")
+	}
+}

@@ -47,7 +47,7 @@ var (
 func New(recv transport.Receiver, set *negotiate.Set, opts Options) *Handler {
 	opts = opts.withDefaults()
 	h := &Handler{
-		recv: recv, set: set, opts: opts, guard: NewGuard(opts.AllowedHosts, opts.AllowedOrigins),
+		recv: recv, set: set, opts: opts, guard: opts.Guard,
 		methods: []string{http.MethodPost}, epoch: time.Now(), sessioned: !opts.Sessionless && len(set.Legacy()) > 0,
 	}
 	if h.sessionful() {

@@ -21,6 +21,10 @@ type Options struct {
 	// origins get CORS answers. The server's own host is always allowed.
 	AllowedOrigins []string
 
+	// Guard checks Host and Origin in place of the two lists above: one that several handlers share, or whose lists change
+	// while they serve ([Guard.Allow]). Nil means one made of the lists.
+	Guard *Guard
+
 	// SecurityValidator is a further check on each request but preflights, after Host and Origin. An error is answered with
 	// 403 and its text. Nil means none. It is called concurrently.
 	SecurityValidator func(*http.Request) error
@@ -82,6 +86,9 @@ func (o Options) withDefaults() Options {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 30*time.Minute)
+	if o.Guard == nil {
+		o.Guard = NewGuard(o.AllowedHosts, o.AllowedOrigins)
+	}
 	if o.Principal == nil {
 		o.Principal = transport.PrincipalOf
 	}
