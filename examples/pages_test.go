@@ -14,8 +14,15 @@ import (
 	"testing"
 )
 
-// pages are what this test reads, seen from here.
-var pages = []string{"../README.md", "../docs/README.md", "../docs/guide/server.md", "../docs/guide/asking.md", "../docs/guide/client.md", "../docs/guide/models.md", "../docs/guide/authorization.md", "../docs/guide/gateway.md", "../docs/guide/replicas.md", "../docs/guide/authorization-server.md", "../docs/guide/extensions.md", "../docs/guide/tasks.md", "../docs/guide/manager.md"}
+// pages answers what this test reads, seen from here: the first page, the map, and every page of the guide.
+func pages(t *testing.T) []string {
+	t.Helper()
+	guide, err := filepath.Glob("../docs/guide/*.md")
+	if err != nil || len(guide) == 0 {
+		t.Fatal("there is no page of the guide:", err)
+	}
+	return append([]string{"../README.md", "../docs/README.md"}, guide...)
+}
 
 // source is the comment above a block: the file, from the root of the tree, and behind # the declaration or region.
 var source = regexp.MustCompile(`^<!-- (?:code|file): ([\w./-]+)(?:#([\w.]+))? -->$`)
@@ -26,7 +33,7 @@ var update = flag.Bool("update", false, "rewrite the blocks of the pages")
 // TestPages holds that each block of Go on a page is what stands in a program or test of the tree, to the letter. Those
 // are compiled and run by their own tests, so no page shows code that does not work.
 func TestPages(t *testing.T) {
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
