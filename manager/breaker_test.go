@@ -2,6 +2,7 @@ package manager
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -221,6 +222,61 @@ func TestBreakerProperties(t *testing.T) {
 			if s := b.Status(); s.State != BreakerClosed {
 				t.Fatalf("seed %d ends %+v with %+v", seed, s, p)
 			}
+		})
+	}
+}
+
+// TestBreakerExtremes holds that no policy, however odd, makes a breaker fail, open without a reason, stay open beyond its
+// longest time or for ever.
+func TestBreakerExtremes(t *testing.T) {
+	const eternity = time.Duration(math.MaxInt64)
+	for _, tc := range []struct {
+		name   string
+		policy BreakerPolicy
+		opens  int // after so many failures; 0 for never
+	}{
+		{"zero", BreakerPolicy{}, 5},
+		{"all negative", BreakerPolicy{Consecutive: -1, Rate: -1, MinVolume: -1, Window: -1, First: -1, Longest: -1, Probes: -1}, 0},
+		{"no count, and the rate of any number", BreakerPolicy{Consecutive: -1, Rate: math.SmallestNonzeroFloat64, MinVolume: 1}, 1},
+		{"a rate that is none", BreakerPolicy{Consecutive: -1, Rate: math.NaN(), MinVolume: 1}, 0},
+		{"a rate beyond all", BreakerPolicy{Consecutive: -1, Rate: math.Inf(1), MinVolume: 1}, 0},
+		{"a rate in per cent", BreakerPolicy{Consecutive: -1, Rate: 50, MinVolume: 1}, 0},
+		{"huge numbers", BreakerPolicy{Consecutive: math.MaxInt, MinVolume: math.MaxInt, Window: eternity, First: 1, Longest: eternity}, 0},
+		{"an eternal window", BreakerPolicy{Consecutive: -1, Window: eternity}, 20},
+		{"hardly a window", BreakerPolicy{Consecutive: -1, Window: 1}, 20},
+		{"ever longer", BreakerPolicy{Consecutive: 1, First: 1, Longest: 100 * 365 * 24 * time.Hour}, 1},
+		{"longer than a duration", BreakerPolicy{Consecutive: 1, First: eternity/2 + 1, Longest: eternity}, 1},
+		{"longest before first", BreakerPolicy{Consecutive: 1, First: time.Hour, Longest: time.Second}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := NewBreaker(tc.policy, nil)
+				failures := 0
+				for ; failures < 100 && b.Status().State == BreakerClosed; failures++ {
+					done, err := b.Allow()
+					if err != nil {
+						t.Fatal(err)
+					}
+					done(Unhealthy)
+				}
+				if opened := b.Status().State != BreakerClosed; opened != (tc.opens > 0) || opened && failures != tc.opens {
+					t.Fatalf("%s after %d failures", b.Status().State, failures)
+				}
+				for range 100 { // probes that fail
+					wait := b.Status().Wait
+					if wait < 0 || wait > b.policy.Longest {
+						t.Fatalf("it stays open for %s", wait)
+					}
+					b.mu.Lock()
+					b.until = time.Now() // nobody has that much time
+					b.mu.Unlock()
+					if done, err := b.Allow(); err == nil {
+						done(Unhealthy)
+					} else {
+						t.Fatal(err)
+					}
+				}
+			})
 		})
 	}
 }

@@ -114,7 +114,11 @@ func (p *puppet) set(f func()) {
 func toolArray(names ...string) string {
 	var all []byte
 	for _, name := range names {
-		all = fmt.Appendf(all, `,{"name":%q,"inputSchema":{"type":"object"}}`, name)
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			panic(err) // a string has one
+		}
+		all = fmt.Appendf(all, `,{"name":%s,"inputSchema":{"type":"object"}}`, quoted)
 	}
 	if len(all) == 0 {
 		return "[]"
