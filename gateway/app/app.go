@@ -97,16 +97,14 @@ func (g *gateway) provision() error {
 		return nil
 	}
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
-	dialing := client.Options{Info: info, ConnectTimeout: g.conf.ConnectTimeout, ListTimeout: g.conf.ListTimeout}
 	g.set = upstream.New(g.conf.Servers, upstream.Options{
-		Dial:           upstream.Dialing(dialing, g.conf.CallTimeout, g.conf.TotalTimeout),
-		ConnectTimeout: g.conf.ConnectTimeout,
-		ListTimeout:    g.conf.ListTimeout,
-		TrustHints:     func(s manager.Server) bool { return g.conf.TrustHints[s.Name] },
-		OnState:        g.say.state,
-		OnChange:       func() { g.bridge.Changed() },
-		OnUpdate:       func(server, uri string) { g.bridge.Updated(server, uri) },
-		Logger:         o.Logger,
+		Dial:       upstream.Dialing(client.Options{Info: info}),
+		Limits:     limitsOf(g.conf),
+		TrustHints: func(s manager.Server) bool { return g.conf.TrustHints[s.Name] },
+		OnState:    g.say.state,
+		OnChange:   func() { g.bridge.Changed() },
+		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
+		Logger:     o.Logger,
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
@@ -117,6 +115,10 @@ func (g *gateway) provision() error {
 	}
 	g.front = g.bridge.Server()
 	return nil
+}
+
+func limitsOf(c *config.Config) upstream.Limits {
+	return upstream.Limits{Connect: c.ConnectTimeout, List: c.ListTimeout, Call: c.CallTimeout, Total: c.TotalTimeout}
 }
 
 // begin connects to the servers. The answer ends what began, and may be called before everything has begun.

@@ -43,7 +43,7 @@ type Upstreams interface {
 
 // Bridge is one server in front of many. Its methods may be called concurrently.
 type Bridge struct {
-	opts  Options
+	opts  Options // Naming apart, which a reload changes
 	ups   Upstreams
 	front *server.Server
 	until time.Time // when waiting for first connections ends
@@ -54,8 +54,9 @@ type Bridge struct {
 	watchTimer *time.Timer // runs when it is to be looked at
 	watchOver  bool
 
-	mu   sync.Mutex // of those who rebuild
-	view atomic.Pointer[view]
+	mu     sync.Mutex // of those who rebuild
+	naming route.Naming
+	view   atomic.Pointer[view]
 }
 
 // New makes a bridge over upstreams that may still be connecting. Changed must be called when their lists have changed.
@@ -67,7 +68,7 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{opts: opts, ups: ups, until: time.Now().Add(opts.StartWait)}
+	b := &Bridge{opts: opts, naming: opts.Naming, ups: ups, until: time.Now().Add(opts.StartWait)}
 	first, err := build(opts.Naming, ups.Snapshots())
 	if err != nil {
 		return nil, err
@@ -99,8 +100,30 @@ func (b *Bridge) Close() {
 func (b *Bridge) Changed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	next, err := build(b.opts.Naming, b.ups.Snapshots())
-	if err != nil { // the naming was checked in New, against the same servers
+	b.rebuild()
+}
+
+// Reload takes another naming into use, and with it other servers: swap puts those in place, and servers are their names.
+// Clients see both at one moment, and hear of the lists that look different. It fails when the naming does not fit the
+// servers, or with the error of swap; then nothing has changed. swap must not wait for a call of Changed.
+func (b *Bridge) Reload(naming route.Naming, servers []string, swap func() error) error {
+	if err := naming.Validate(servers); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := swap(); err != nil {
+		return err
+	}
+	b.naming = naming
+	b.rebuild()
+	return nil
+}
+
+// rebuild puts a new view in place and announces what is different. b.mu is held.
+func (b *Bridge) rebuild() {
+	next, err := build(b.naming, b.ups.Snapshots())
+	if err != nil { // the naming was checked in New, or in Reload, against the same servers
 		b.opts.Logger.Error("the lists cannot be merged", slog.String("error", err.Error()))
 		return
 	}
@@ -110,9 +133,7 @@ func (b *Bridge) Changed() {
 	for _, kind := range changed {
 		b.front.Changed(kind)
 	}
-	if len(changed) > 0 {
-		b.interest() // what clients listen to may belong to another server now
-	}
+	b.interest() // what clients listen to may belong to another server now, though all looks the same
 	b.report(old, next)
 }
 

@@ -68,8 +68,8 @@ func child(t *testing.T, what string, env map[string]string) manager.Server {
 func connect(t *testing.T, timeout time.Duration, servers ...manager.Server) *Set {
 	t.Helper()
 	set := New(servers, Options{
-		ConnectTimeout: timeout,
-		Dial:           Dialing(client.Options{ConnectTimeout: timeout}, 10*time.Second, 20*time.Second),
+		Limits: Limits{Connect: timeout, Call: 10 * time.Second, Total: 20 * time.Second},
+		Dial:   Dialing(client.Options{}),
 	})
 	set.Start()
 	t.Cleanup(set.Close)

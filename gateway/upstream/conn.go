@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -42,6 +43,9 @@ type Dialer func(ctx context.Context, s manager.Server) (Conn, error)
 type Call struct {
 	Method string
 	Params json.RawMessage // an object, or nil
+
+	// Timeout bounds the wait for a sign of life, and Total the whole call. Zero means what the connection was opened with.
+	Timeout, Total time.Duration
 
 	// Caller is who the call is made for; nil means the gateway itself.
 	Caller *Caller

@@ -24,6 +24,7 @@ type fake struct {
 	done    chan struct{}
 	err     error
 	closed  bool
+	onClose func()
 	echo    bool // announces a change each time it is listed
 }
 
@@ -63,6 +64,9 @@ func (f *fake) Watch(_ context.Context, uris []string, fn func(string)) error {
 func (f *fake) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.onClose != nil && !f.closed {
+		f.onClose()
+	}
 	f.closed = true
 	return nil
 }

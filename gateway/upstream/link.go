@@ -93,7 +93,7 @@ var noCapabilities = json.RawMessage("{}")
 func (l *link) Call(ctx context.Context, call Call) (*Answer, error) {
 	o := client.RawOptions{
 		LogLevel: call.LogLevel, InputResponses: call.InputResponses, RequestState: call.RequestState,
-		ResetOnProgress: call.OnProgress != nil, Tag: &call,
+		Timeout: call.Timeout, Total: call.Total, ResetOnProgress: call.OnProgress != nil, Tag: &call,
 	}
 	if call.Caller != nil {
 		o.ClientInfo, o.ClientCapabilities = call.Caller.Info, call.Caller.Capabilities

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
@@ -129,7 +130,12 @@ func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, e
 	var params json.RawMessage
 	seen := make(map[string]bool)
 	for page := 1; ; page++ {
-		answer, err := c.Call(ctx, Call{Method: l.method, Params: params})
+		call := Call{Method: l.method, Params: params}
+		if end, ok := ctx.Deadline(); ok { // which bounds all pages: one may take what is left
+			call.Timeout = time.Until(end)
+			call.Total = call.Timeout
+		}
+		answer, err := c.Call(ctx, call)
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,8 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -17,14 +16,15 @@ type Options struct {
 	// Dial makes a connection; see [Dialer].
 	Dial Dialer
 
-	// ConnectTimeout bounds the opening of one connection. Zero means 15 s.
-	ConnectTimeout time.Duration
-
-	// ListTimeout bounds the reading of all lists of one server. Zero means 30 s.
-	ListTimeout time.Duration
+	// Limits are the time limits to begin with; see [Set.Limit].
+	Limits Limits
 
 	// KeepLists is how long a lost server keeps its lists. Zero means 30 s.
 	KeepLists time.Duration
+
+	// Drain is how long a server that was taken out may finish its calls; see [Set.Reload]. Zero means 30 s; negative means
+	// that they are cut off.
+	Drain time.Duration
 
 	// TrustHints says whether what a server claims of its tools is believed: that one only reads, or may be repeated
 	// (readOnlyHint, idempotentHint). Nil believes none.
@@ -47,14 +47,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.ConnectTimeout == 0 {
-		o.ConnectTimeout = 15 * time.Second
-	}
-	if o.ListTimeout == 0 {
-		o.ListTimeout = 30 * time.Second
-	}
 	if o.KeepLists == 0 {
 		o.KeepLists = 30 * time.Second
+	}
+	if o.Drain == 0 {
+		o.Drain = 30 * time.Second
 	}
 	if o.TrustHints == nil {
 		o.TrustHints = func(manager.Server) bool { return false }
@@ -74,22 +71,44 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Limits are the time limits of a Set. Zero means the default.
+type Limits struct {
+	Connect time.Duration // of the opening of one connection; 15 s
+	List    time.Duration // of the reading of all lists of one server; 30 s
+	Call    time.Duration // of one call without a sign of life, for entries without a timeout of their own; that of the connection
+	Total   time.Duration // of one call; that of the connection
+}
+
+func (l Limits) withDefaults() *Limits {
+	l.Connect = cmp.Or(l.Connect, 15*time.Second)
+	l.List = cmp.Or(l.List, 30*time.Second)
+	return &l
+}
+
 // Set holds all configured servers. Its methods may be called concurrently.
 type Set struct {
 	opts   Options
-	order  []*upstream
-	byName map[string]*upstream
+	limits atomic.Pointer[Limits]
 
-	once sync.Once
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	changing sync.Mutex // of those who begin, change and end the servers
+	started  bool
+	closed   bool
+	retiring sync.WaitGroup // of servers that have been taken out
+
+	mu     sync.RWMutex
+	order  []*upstream // replaced, and never changed
+	byName map[string]*upstream
 }
 
 // New makes a Set. Disabled servers take no part. Nothing is connected before Start.
 func New(servers []manager.Server, opts Options) *Set {
 	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
-	for _, entry := range servers {
-		if entry.Disabled {
-			continue
-		}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.Limit(s.opts.Limits)
+	for _, entry := range enabled(servers) {
 		u := newUpstream(s, entry)
 		s.order = append(s.order, u)
 		s.byName[entry.Name] = u
@@ -97,18 +116,22 @@ func New(servers []manager.Server, opts Options) *Set {
 	return s
 }
 
+// Limit puts other time limits in place. What has begun keeps those it began with.
+func (s *Set) Limit(l Limits) { s.limits.Store(l.withDefaults()) }
+
 // Start begins to connect to every server. It does not wait.
 func (s *Set) Start() {
-	s.once.Do(func() {
-		for _, u := range s.order {
-			u.keeper.Start()
-		}
-	})
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.started = true
+	for _, u := range s.all() {
+		u.keeper.Start()
+	}
 }
 
 // Settled waits until every server has been tried once, or ctx ends.
 func (s *Set) Settled(ctx context.Context) {
-	for _, u := range s.order {
+	for _, u := range s.all() {
 		select {
 		case <-u.keeper.Tried():
 		case <-ctx.Done():
@@ -117,13 +140,32 @@ func (s *Set) Settled(ctx context.Context) {
 	}
 }
 
-// Close ends every connection and every child process, and returns when all have ended.
+// Close ends every connection and every child process, of servers that have been taken out too, and returns when all have
+// ended. It may be called twice.
 func (s *Set) Close() {
+	s.changing.Lock()
+	s.closed = true
+	s.changing.Unlock()
+	s.cancel()
 	var closing sync.WaitGroup
-	for _, u := range s.order {
+	for _, u := range s.all() {
 		closing.Go(u.keeper.Close)
 	}
 	closing.Wait()
+	s.retiring.Wait()
+}
+
+func (s *Set) all() []*upstream {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.order
+}
+
+// find answers nil for a server that is not configured.
+func (s *Set) find(name string) *upstream {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byName[name]
 }
 
 // Snapshot is one server at one moment.
@@ -134,45 +176,10 @@ type Snapshot struct {
 
 // Snapshots gives all servers in the order of the configuration.
 func (s *Set) Snapshots() []Snapshot {
-	out := make([]Snapshot, len(s.order))
-	for i, u := range s.order {
+	all := s.all()
+	out := make([]Snapshot, len(all))
+	for i, u := range all {
 		out[i] = u.snapshot()
 	}
 	return out
-}
-
-// Reason says why a call of a server failed, in words that are fit for a client.
-func (s *Set) Reason(name string, err error) string {
-	if u := s.byName[name]; u != nil {
-		return u.keeper.Reason(err)
-	}
-	return err.Error()
-}
-
-// Call sends a request to a server. While the server is being connected it waits for that; a server that is down fails at once,
-// with *manager.DownError, and one that does not answer with *manager.OpenError. A call that the server has certainly not
-// taken is repeated on a new connection. One whose answer was lost is repeated where that does no harm: when it only reads,
-// or calls a tool of a trusted server that may be repeated by its hints. See [manager.Keeper.Do] for the other errors.
-func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
-	u := s.byName[name]
-	if u == nil {
-		return nil, fmt.Errorf("%w: %q", manager.ErrUnknownServer, name)
-	}
-	var answer *Answer
-	var asked atomic.Bool // a client is not asked twice for one call
-	if ask := call.OnRequest; ask != nil {
-		call.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			asked.Store(true)
-			return ask(ctx, method, params)
-		}
-	}
-	a := manager.Attempt{What: call.Method, Safe: func() bool { return !asked.Load() && u.harmless(call) }}
-	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
-		answer, err = conn.Call(ctx, call)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
 }

@@ -281,7 +281,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 func TestConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := New([]manager.Server{{Name: "a"}}, Options{
-			ConnectTimeout: 3 * time.Second,
+			Limits: Limits{Connect: 3 * time.Second},
 			Dial: func(ctx context.Context, _ manager.Server) (Conn, error) {
 				<-ctx.Done()
 				return nil, context.Cause(ctx)

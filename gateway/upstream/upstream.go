@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
@@ -16,14 +17,16 @@ import (
 // upstream is one configured server: a keeper and what the server lists.
 type upstream struct {
 	set    *Set
-	entry  manager.Server
+	entry  atomic.Pointer[manager.Server]
 	keeper *manager.Keeper[Conn]
 
 	watch chan struct{} // of one place: there are other resources to watch
 
 	mu      sync.Mutex
-	watched []string // resources whose updates are wanted
-	lists   *Lists
+	watched []string        // resources whose updates are wanted
+	lists   *Lists          // as the server has them
+	shown   *Lists          // without what the entry takes away
+	gone    bool            // taken out, or replaced: it has no news for anybody
 	pending map[Conn]opened // connections that have been opened and not taken their place yet
 }
 
@@ -34,7 +37,8 @@ type opened struct {
 }
 
 func newUpstream(set *Set, entry manager.Server) *upstream {
-	u := &upstream{set: set, entry: entry, lists: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1)}
+	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1)}
+	u.entry.Store(&entry)
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
 		Keep: set.opts.KeepLists, Forget: func() { u.take(&Lists{}) }, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
@@ -46,17 +50,29 @@ func (u *upstream) snapshot() Snapshot {
 	status := u.keeper.Status()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return Snapshot{Status{status, countsOf(u.lists)}, u.lists}
+	return Snapshot{Status{status, countsOf(u.shown)}, u.shown}
 }
 
-func (u *upstream) tell() { u.set.opts.OnState(u.snapshot().Status) }
+func (u *upstream) server() manager.Server { return *u.entry.Load() }
+
+func (u *upstream) tell() {
+	if !u.left() {
+		u.set.opts.OnState(u.snapshot().Status)
+	}
+}
+
+func (u *upstream) left() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.gone
+}
 
 // open makes a connection and reads all lists.
 func (u *upstream) open(ctx context.Context) (Conn, string, error) {
-	limit := u.set.opts.ConnectTimeout
+	limit := u.set.limits.Load().Connect
 	dialing, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not connected within %s", limit))
 	defer cancel()
-	conn, err := u.set.opts.Dial(dialing, u.entry)
+	conn, err := u.set.opts.Dial(dialing, u.server())
 	if err != nil {
 		return nil, "", err
 	}
@@ -84,13 +100,12 @@ func (u *upstream) up(conn Conn) {
 }
 
 func (u *upstream) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists) (*Lists, error) {
-	limit := u.set.opts.ListTimeout
+	limit := u.set.limits.Load().List
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("its lists were not complete within %s", limit))
 	defer cancel()
 	lists, err := fetch(ctx, conn, kinds, old, u.warn)
 	switch {
 	case err == nil:
-		lists.Tools = slices.DeleteFunc(lists.Tools, func(tool Item) bool { return slices.Contains(u.entry.DisabledTools, tool.Key) })
 		return lists, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -122,7 +137,9 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 
 // refresh reads the lists that were said to have changed. When that fails the old ones stay.
 func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Notices) {
-	old := u.snapshot().Lists
+	u.mu.Lock()
+	old := u.lists
+	u.mu.Unlock()
 	lists, err := u.fetch(ctx, conn, changed.Take(), old)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -142,16 +159,27 @@ func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Noti
 // take puts lists in place.
 func (u *upstream) take(lists *Lists) {
 	u.mu.Lock()
-	differs := changes(u.lists, lists) != 0
-	u.lists = lists
+	now := shown(u.entry.Load(), lists)
+	differs := !u.gone && changes(u.shown, now) != 0
+	u.lists, u.shown = lists, now
 	u.mu.Unlock()
 	if differs {
 		u.set.opts.OnChange()
 	}
 }
 
+// shown is what an entry leaves of the lists of its server.
+func shown(entry *manager.Server, lists *Lists) *Lists {
+	if len(entry.DisabledTools) == 0 {
+		return lists
+	}
+	out := *lists
+	out.Tools = slices.DeleteFunc(slices.Clone(lists.Tools), func(tool Item) bool { return slices.Contains(entry.DisabledTools, tool.Key) })
+	return &out
+}
+
 func (u *upstream) warn(text string) {
-	u.set.opts.Logger.Warn(text, slog.String("server", u.entry.Name))
+	u.set.opts.Logger.Warn(text, slog.String("server", u.server().Name))
 }
 
 // harmless tells whether a call does no harm when it is made twice.
@@ -159,7 +187,7 @@ func (u *upstream) harmless(call Call) bool {
 	if call.Method != mcp.MethodCallTool {
 		return slices.Contains(readers, call.Method)
 	}
-	if !u.set.opts.TrustHints(u.entry) {
+	if !u.set.opts.TrustHints(u.server()) {
 		return false
 	}
 	raw, _ := jsonrpc.Member(call.Params, "name")

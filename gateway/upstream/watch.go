@@ -53,7 +53,7 @@ func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) {
 // Watch asks a server for the updates of these resources, from now on and over all its connections, and of no others. It does
 // not wait for the server; Options.OnUpdate hears of the updates. A server that is not configured is passed over.
 func (s *Set) Watch(name string, uris []string) {
-	u := s.byName[name]
+	u := s.find(name)
 	if u == nil {
 		return
 	}
@@ -79,10 +79,14 @@ func (u *upstream) watchAll(ctx context.Context, conn Conn) {
 	u.mu.Lock()
 	uris := u.watched
 	u.mu.Unlock()
-	limit := u.set.opts.ListTimeout
+	limit := u.set.limits.Load().List
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer cancel()
-	err := conn.Watch(ctx, uris, func(uri string) { u.set.opts.OnUpdate(u.entry.Name, uri) })
+	err := conn.Watch(ctx, uris, func(uri string) {
+		if !u.left() {
+			u.set.opts.OnUpdate(u.server().Name, uri)
+		}
+	})
 	if err != nil && ctx.Err() == nil && !manager.IsLoss(err) {
 		u.warn("updates of its resources do not come: " + u.keeper.Reason(err))
 	}

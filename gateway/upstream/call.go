@@ -1,0 +1,78 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// Call sends a request to a server. While the server is being connected it waits for that; a server that is down fails at once,
+// with *manager.DownError, and one that does not answer with *manager.OpenError. A call that the server has certainly not
+// taken is repeated on a new connection. One whose answer was lost is repeated where that does no harm: when it only reads,
+// or calls a tool of a trusted server that may be repeated by its hints. See [manager.Keeper.Do] for the other errors.
+func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
+	for {
+		u := s.find(name)
+		if u == nil {
+			return nil, fmt.Errorf("%w: %q (%w)", manager.ErrUnknownServer, name, manager.ErrNotRun)
+		}
+		answer, err := u.call(ctx, call)
+		switch {
+		case err == nil:
+			return answer, nil
+		case errors.Is(err, manager.ErrUnknownServer) && s.find(name) != u: // a reload came between: another has its place now
+			continue
+		}
+		return nil, &failed{u, err}
+	}
+}
+
+func (u *upstream) call(ctx context.Context, call Call) (*Answer, error) {
+	var answer *Answer
+	var asked atomic.Bool // a client is not asked twice for one call
+	if ask := call.OnRequest; ask != nil {
+		call.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			asked.Store(true)
+			return ask(ctx, method, params)
+		}
+	}
+	limits := u.set.limits.Load()
+	call.Timeout, call.Total = limits.Call, limits.Total
+	if own := u.server().Timeout; own > 0 {
+		call.Timeout = own
+	}
+	a := manager.Attempt{What: call.Method, Safe: func() bool { return !asked.Load() && u.harmless(call) }}
+	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
+		answer, err = conn.Call(ctx, call)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// failed is an error of a call, with the server that it was made of: one of another entry may have the name by now.
+type failed struct {
+	u   *upstream
+	err error
+}
+
+func (f *failed) Error() string { return f.err.Error() }
+func (f *failed) Unwrap() error { return f.err }
+
+// Reason says why a call of a server failed, in words that are fit for a client.
+func (s *Set) Reason(name string, err error) string {
+	var f *failed
+	if errors.As(err, &f) {
+		return f.u.keeper.Reason(f.err)
+	}
+	if u := s.find(name); u != nil {
+		return u.keeper.Reason(err)
+	}
+	return err.Error()
+}
