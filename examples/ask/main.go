@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := dial(ctx, w.server)
+	c, err := dial(ctx, w.server, max(w.timeout, time.Minute)) // "go run" compiles before it serves
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // dial connects to a URL, or starts a command. Which era the server speaks is found out on the way.
-func dial(ctx context.Context, server []string) (*client.Client, error) {
-	opts := client.Options{Info: mcp.Implementation{Name: "ask", Version: "1.0.0"}}
+func dial(ctx context.Context, server []string, wait time.Duration) (*client.Client, error) {
+	opts := client.Options{Info: mcp.Implementation{Name: "ask", Version: "1.0.0"}, ConnectTimeout: wait}
 	if strings.Contains(server[0], "://") {
 		return client.DialHTTP(ctx, server[0], opts)
 	}
