@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
@@ -27,7 +28,9 @@ type follower struct {
 	call    bool   // of a call that runs elsewhere
 	who     string // of a call: this follower among others, random
 	version uint64 // of a GET stream: of the record that says that it is here
+	last    string // id of the last event that the client has, or gets; of pump, once that runs
 	cancel  context.CancelFunc
+	dry     atomic.Bool // nothing more is stored: what is there is the rest
 
 	mu   sync.Mutex
 	open bool // to is there
@@ -132,6 +135,7 @@ func (r *replicas) prepare(request, ctx context.Context, f *follower, after stri
 	if events, err = r.h.log.Follow(ctx, s.id(), f.name, after); err != nil {
 		return nil, nil, refusal{err}
 	}
+	f.last = after
 	if !f.call {
 		err = s.shared.change(request, func(rec *state.Session) error {
 			rec.Owner, rec.Stream = r.name, f.name
@@ -194,20 +198,49 @@ func (f *follower) end() {
 	f.to.close()
 }
 
+// runDry ends the stream of a call to which nothing is added any more, when it has brought all that is stored: whoever
+// reads the log may be behind.
+func (f *follower) runDry() {
+	f.dry.Store(true)
+	f.cancel()
+}
+
 // pump writes what is stored until the stream is over.
 func (f *follower) pump(events iter.Seq2[state.Event, error]) {
+	defer f.to.close()
+	if f.bring(events) || !f.dry.Load() {
+		return
+	}
+	ctx, cancel := bounded(f.s.shared.r.ctx)
+	defer cancel()
+	_, rest, err := f.s.h.log.Replay(ctx, f.s.id(), f.last)
+	if err == nil {
+		f.bring(rest)
+		return
+	}
+	f.failed(err)
+}
+
+// bring writes events, and tells whether the stream is over with them.
+func (f *follower) bring(events iter.Seq2[state.Event, error]) (over bool) {
 	for e, err := range events {
 		if err != nil {
-			if !errors.Is(err, state.ErrNotFound) && !errors.Is(err, context.Canceled) {
-				f.s.h.opts.OnError(fmt.Errorf("follow a stream: %w", err))
-			}
-			break
+			f.failed(err)
+			return false
 		}
 		if bytes.Equal(e.Data, overMark) || f.to.stored(e) != nil || f.call && isAnswer(e.Data) {
-			break
+			return true
 		}
+		f.last = e.ID
 	}
-	f.to.close()
+	return false
+}
+
+// failed reports a fault of the log. That the session or the stream has ended is none.
+func (f *follower) failed(err error) {
+	if !errors.Is(err, state.ErrNotFound) && !errors.Is(err, context.Canceled) {
+		f.s.h.opts.OnError(fmt.Errorf("follow a stream: %w", err))
+	}
 }
 
 // isAnswer tells whether an event ends the stream of a call: the answer to a request, or to an array of them.
@@ -245,8 +278,8 @@ func (f *follower) probe(ctx context.Context) {
 		default:
 			silent = 0
 		}
-		if silent >= mostSilent || !unknown && !runs { // what it has stored last has had the time of the question to come
-			f.end()
+		if silent >= mostSilent || !unknown && !runs {
+			f.runDry()
 			return
 		}
 		select {

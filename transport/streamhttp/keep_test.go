@@ -133,6 +133,7 @@ func TestEarlyClose(t *testing.T) {
 	session := w.open(t)
 	s := w.connect(t, "POST", legacyCall("poll"), session)
 	s.expect("prime retry 20ms", "end") // the end is that of a whole response, not of a broken one
+	<-w.desk.waiting
 	s = w.connect(t, "GET", "", session, after(s.last))
 	s.expect(progress1, "paused: true true <nil>", "end")
 	w.overAndDone(t, session, s.last)
@@ -198,6 +199,7 @@ func TestEarlyCloseElsewhere(t *testing.T) {
 				if strings.Count(rest, "data:") != 1 {
 					t.Errorf("before the end came %s", rest)
 				}
+				<-w.desk.waiting
 				next, err := io.ReadAll(fetch(t, srv, "GET", "", session, after(e.ID)).Body)
 				if err != nil {
 					t.Error(err)

@@ -121,10 +121,13 @@ func (b bumpy) Subscribe(ctx context.Context, topics ...string) (state.Subscript
 	return b.h.bus.Subscribe(ctx, topics...)
 }
 
-// replica is a handler that shares what there is in the house.
+// replica is a handler that shares what there is in the house. Options.EventLog may put something before the log.
 func (h *house) replica(t *testing.T, opts Options) *world {
 	t.Helper()
-	opts.Sessions, opts.Bus, opts.EventLog = shaky{h}, bumpy{h}, h.log
+	opts.Sessions, opts.Bus = shaky{h}, bumpy{h}
+	if opts.EventLog == nil {
+		opts.EventLog = h.log
+	}
 	before := h.bus.Len()
 	w := newWorld(t, opts)
 	eventually(t, "the replica listens", func() bool { return h.bus.Len() == before+2 })

@@ -284,13 +284,13 @@ func (s *session) yieldCall(name, who string, anew bool) bool {
 		l.mu.Lock()
 	}
 	before := l.far
-	mine := anew || before == who
+	mine := !l.over && (anew || before == who) // a client that has its answer may be back before the call is forgotten
 	if mine {
 		l.far = who
 		l.away.Store(int64(time.Since(s.h.epoch) + 2*probes))
 	}
 	l.mu.Unlock()
-	if anew && before != who { // a question alone, of one that has not heard, changes nothing for who came after it
+	if mine && before != who { // a question alone, of one that has not heard, changes nothing for who came after it
 		s.shared.overFor(name, before)
 	}
 	return mine

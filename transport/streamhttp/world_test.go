@@ -76,12 +76,14 @@ func (d *desk) tool(ctx context.Context, in *engine.Incoming) *era.Outcome {
 				return said("failed: " + err.Error())
 			}
 		}
-	case "poll": // closes its stream, before and after something was sent
+	case "poll": // closes its stream, before and after something was sent; who came back sooner would lose it once more
 		pauser := in.X.(transport.Pauser)
 		first := pauser.Pause(20 * time.Millisecond)
 		params := json.RawMessage(`{"progressToken":5,"progress":1}`)
 		err := in.Notify(ctx, &era.Notice{Method: "notifications/progress", Params: params})
-		return said(fmt.Sprint("paused: ", first, " ", pauser.Pause(0), " ", err))
+		second := pauser.Pause(0)
+		d.waiting <- struct{}{}
+		return said(fmt.Sprint("paused: ", first, " ", second, " ", err))
 	case "wait":
 		d.waiting <- struct{}{}
 		<-ctx.Done()
