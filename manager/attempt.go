@@ -122,12 +122,15 @@ func fateOf(err error) fate {
 	return fateAnswered
 }
 
-// enter counts a call among those under way; it fails when the server takes none any more.
+// errRetired is the answer to a call that comes after Retire.
+var errRetired = errors.New("was taken out of the configuration")
+
+// enter counts a call among those under way; it fails with errRetired when the server takes none any more.
 func (k *Keeper[C]) enter() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.retired {
-		return fmt.Errorf("%w: %q was taken out of the configuration (%w)", ErrUnknownServer, k.entry.Name, ErrNotRun)
+		return fmt.Errorf("%w: %q %w (%w)", ErrUnknownServer, k.entry.Name, errRetired, ErrNotRun)
 	}
 	k.calls++
 	return nil

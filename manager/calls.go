@@ -107,7 +107,7 @@ func (m *Manager) Do(ctx context.Context, server string, retry Retry, f func(ctx
 	if err != nil {
 		return err
 	}
-	return b.keeper.Do(ctx, Attempt{What: "a call", Retry: retry}, f)
+	return b.do(ctx, Attempt{What: "a call", Retry: retry}, f)
 }
 
 func first(opts []CallOptions) CallOptions {
@@ -131,6 +131,24 @@ func (b *member) harmless(tool string) bool {
 }
 
 func (b *member) call(ctx context.Context, what string, safe func() bool, o CallOptions, f func(context.Context, *client.Client, client.CallOptions) error) error {
-	return b.keeper.Do(ctx, Attempt{What: what, Safe: safe, Retry: o.Retry},
+	return b.do(ctx, Attempt{What: what, Safe: safe, Retry: o.Retry},
 		func(ctx context.Context, c *client.Client) error { return f(ctx, c, o.CallOptions) })
+}
+
+// do makes a call, of the server that has taken the place of this one where a reload came between.
+func (b *member) do(ctx context.Context, a Attempt, f func(context.Context, *client.Client) error) error {
+	for {
+		err := b.keeper.Do(ctx, a, f)
+		if !errors.Is(err, errRetired) {
+			return err
+		}
+		heir, missing := b.m.member(b.name)
+		switch {
+		case missing != nil:
+			return missing
+		case heir == b: // it has been taken out by somebody else
+			return err
+		}
+		b = heir
+	}
 }

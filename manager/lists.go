@@ -65,7 +65,7 @@ var (
 // read fetches all pages of one list, or finds them among what the client keeps.
 func (l listing[T]) read(ctx context.Context, b *member) ([]T, error) {
 	var items []T
-	err := b.keeper.Do(ctx, Attempt{What: "a list", Retry: RetryNever}, func(ctx context.Context, c *client.Client) error {
+	err := b.do(ctx, Attempt{What: "a list", Retry: RetryNever}, func(ctx context.Context, c *client.Client) error {
 		items = nil
 		for item, err := range l.all(c, ctx, client.CallOptions{CacheFloor: ListFloor}) {
 			if err != nil {

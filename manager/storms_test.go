@@ -306,3 +306,40 @@ func TestOddNames(t *testing.T) {
 		}
 	})
 }
+
+// TestCallsOfAServerThatIsReplaced calls and lists a server whose entry changes all the time: each goes to the one or to the
+// other, and none is told that there is no such server.
+func TestCallsOfAServerThatIsReplaced(t *testing.T) {
+	w := newWorld(t, "a")
+	m, err := manager.Open(servers("a"), manager.Options{Dial: w.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	m.Settled(t.Context())
+	stop, halt := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	for range 4 {
+		busy.Go(func() {
+			for stop.Err() == nil {
+				mustSay(t, m, "a")
+				if got := toolNames(t, m); len(got) != 4 {
+					t.Errorf("listed %q", got)
+				}
+			}
+		})
+	}
+	for n := range 500 {
+		next := servers("a")
+		next[0].Args = []string{fmt.Sprint(n)}
+		if _, err := m.Reload(next); err != nil {
+			t.Error(err)
+		}
+		runtime.Gosched()
+		if n%10 == 0 {
+			mustSay(t, m, "a")
+		}
+	}
+	halt()
+	busy.Wait()
+}
