@@ -86,11 +86,24 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 // Extensions are left out: the gateway carries none of them yet.
 func caller(req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
-	c := &upstream.Caller{Info: info}
+	c := &upstream.Caller{Info: info, Who: sender(req)}
 	if req.CanBeAsked() && capabilities != nil {
 		c.Capabilities = jsonrpc.Without(capabilities, "extensions")
 	}
 	return c
+}
+
+// sender tells clients apart; "" for one that cannot be told from others.
+func sender(req *server.Request) string {
+	switch {
+	case req.SessionID() != "":
+		return "session " + req.SessionID()
+	case req.Principal() != nil:
+		return "principal " + req.Principal().Key()
+	case !req.OverHTTP():
+		return "pipe" // a gateway has one client then
+	}
+	return ""
 }
 
 // failure is the error for the client. What the server answered keeps its code and data; what went wrong on the way names

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -17,54 +18,106 @@ var MayAsk = mcp.ClientCapabilities{
 	Sampling:    &mcp.SamplingCapability{Tools: &mcp.Capability{}, Context: &mcp.Capability{}},
 }
 
-// turnWait is how long a call waits for its turn on a connection that takes one at a time.
-const turnWait = time.Minute
+const (
+	// turnWait is how long a call waits for its turn on a connection that takes one at a time.
+	turnWait = time.Minute
 
-// enter counts a call of a client among those under way, when it is its turn.
-func (l *link) enter(ctx context.Context, call *Call) (leave func(), err error) {
-	single := l.single.Load()
-	if single {
-		if err := l.await(ctx); err != nil {
-			return nil, err
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls[call] = struct{}{}
-	return func() {
-		l.mu.Lock()
-		delete(l.calls, call)
-		l.mu.Unlock()
-		if single {
-			<-l.turn
-		}
-	}, nil
+	// strayWait is how long a server is taken to be at work still on a call that was given up: what it says without saying for
+	// whom may belong to that one.
+	strayWait = time.Minute
+)
+
+// turns says whose turn it is on one connection.
+type turns struct {
+	turn chan struct{} // of one place: the call whose turn it is, once they come one at a time
+
+	mu     sync.Mutex
+	calls  map[*Call]struct{}   // of clients, under way
+	ended  chan struct{}        // closed and replaced when one of them has ended
+	single bool                 // they come one at a time
+	strays map[string]time.Time // when a call was given up last, by whose it was
 }
 
-func (l *link) await(ctx context.Context) error {
+func newTurns() turns {
+	return turns{
+		turn: make(chan struct{}, 1), calls: make(map[*Call]struct{}), ended: make(chan struct{}), strays: make(map[string]time.Time),
+	}
+}
+
+// enter counts a call of a client among those under way, when it is its turn. leave must be told whether it was answered.
+func (l *link) enter(ctx context.Context, call *Call) (leave func(answered bool), err error) {
+	if l.admit(call) == nil {
+		return func(answered bool) { l.leave(call, answered) }, nil
+	}
 	timer := time.NewTimer(turnWait)
 	defer timer.Stop()
 	select {
 	case l.turn <- struct{}{}:
-		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case <-l.c.Done():
-		return mcp.CodeNotConnected
+		return nil, mcp.CodeNotConnected
 	case <-timer.C:
-		return mcp.Errorf(mcp.CodeOverloaded, "it takes one call at a time, since it asks without saying for whom, and the one before has not ended within %s", turnWait)
+		return nil, errNoTurn
+	}
+	for { // those that began when they came side by side are to end first
+		ended := l.admit(call)
+		if ended == nil {
+			return func(answered bool) { l.leave(call, answered); <-l.turn }, nil
+		}
+		select {
+		case <-ended:
+			continue
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-l.c.Done():
+			err = mcp.CodeNotConnected
+		case <-timer.C:
+			err = errNoTurn
+		}
+		<-l.turn
+		return nil, err
+	}
+}
+
+var errNoTurn = mcp.Errorf(mcp.CodeOverloaded, "it takes one call at a time, since it asks without saying for whom, and the one before has not ended within %s", turnWait)
+
+// admit lets a call begin; where it must wait, it answers what is closed when another has ended.
+func (l *link) admit(call *Call) (ended <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.single && len(l.calls) > 0 {
+		return l.ended
+	}
+	l.calls[call] = struct{}{}
+	return nil
+}
+
+func (l *link) leave(call *Call, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, call)
+	close(l.ended)
+	l.ended = make(chan struct{})
+	for who, since := range l.strays {
+		if time.Since(since) >= strayWait {
+			delete(l.strays, who)
+		}
+	}
+	if !answered {
+		l.strays[call.Caller.Who] = time.Now()
 	}
 }
 
 // request answers what the server asks. Over HTTP it comes on the stream of a call. On a pipe it belongs to the only call
-// under way; when there are several nobody can tell whose it is, and it must not reach the wrong client. From the first such
-// request on, calls of clients go one at a time.
+// under way; when there are several, or there may be one that was given up, nobody can tell whose it is, and it must not reach
+// the wrong client. From the first such request on, calls of clients go one at a time.
 func (l *link) request(ctx context.Context, req *client.IncomingRequest) (json.RawMessage, error) {
 	call, _ := req.Tag.(*Call)
 	if call == nil {
-		l.single.Store(true)
-		if call = l.only(); call == nil {
-			return nil, mcp.Errorf(mcp.CodeInternal, "The gateway cannot tell which client is asked: this request belongs to no call, or several calls are under way; from now on they come one at a time")
+		var err error
+		if call, err = l.asking(); err != nil {
+			return nil, err
 		}
 	}
 	if call.OnRequest == nil {
@@ -73,26 +126,45 @@ func (l *link) request(ctx context.Context, req *client.IncomingRequest) (json.R
 	return call.OnRequest(ctx, req.Method, req.Params)
 }
 
-// only is the call under way, where there is one alone.
-func (l *link) only() *Call {
+// asking is the call that a request belongs to which does not say so.
+func (l *link) asking() (*Call, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.single = true
+	if call := l.only(); call != nil {
+		return call, nil
+	}
+	if len(l.calls) == 1 {
+		return nil, mcp.Errorf(mcp.CodeInternal, "The gateway cannot tell which client is asked: a call of another one was given up less than %s ago, and this may belong to it", strayWait)
+	}
+	return nil, mcp.Errorf(mcp.CodeInternal, "The gateway cannot tell which client is asked: this request belongs to no call, or several calls are under way; from now on they come one at a time")
+}
+
+// only is the call under way, where there is one alone and what comes can be about no other. l.mu is held.
+func (l *link) only() *Call {
 	if len(l.calls) != 1 {
 		return nil
 	}
 	for call := range l.calls {
+		for who, since := range l.strays {
+			if time.Since(since) < strayWait && (who == "" || who != call.Caller.Who) {
+				return nil
+			}
+		}
 		return call
 	}
 	return nil
 }
 
-// notification takes what names no call. A log message on a pipe belongs to the only call under way; when there are
-// several, nobody can tell whose it is, and it must not reach the wrong client.
+// notification takes what names no call. A log message on a pipe belongs to the only call under way, like a request.
 func (l *link) notification(_ context.Context, method string, params json.RawMessage) {
 	if method != mcp.NotifyMessage {
 		return
 	}
-	if call := l.only(); call != nil && call.OnLog != nil {
+	l.mu.Lock()
+	call := l.only()
+	l.mu.Unlock()
+	if call != nil && call.OnLog != nil {
 		call.OnLog(params)
 	}
 }

@@ -73,6 +73,10 @@ type Call struct {
 type Caller struct {
 	Info         json.RawMessage // Implementation; nil means the gateway's own
 	Capabilities json.RawMessage // nil means none
+
+	// Who tells clients apart where the server does not say which one it means; it is told to nobody. "" is a client that
+	// cannot be told from others.
+	Who string
 }
 
 // Answer is a result in neutral form. Result is set, or else InputRequests, RequestState or both.

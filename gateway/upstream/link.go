@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -16,16 +15,11 @@ import (
 // link is a Conn over package client.
 type link struct {
 	c *client.Client
-
-	mu    sync.Mutex
-	calls map[*Call]struct{} // of clients, under way
+	turns
 
 	watching sync.Mutex           // of those who change watch
 	watch    *client.Subscription // of the resources that are watched; nil for none
 	reading  sync.WaitGroup       // of those who read it
-
-	single atomic.Bool   // clients' calls go one at a time
-	turn   chan struct{} // of one place: the call whose turn it is
 }
 
 var (
@@ -55,7 +49,7 @@ func FromClient(c *client.Client) Conn {
 	return l
 }
 
-func newLink() *link { return &link{calls: make(map[*Call]struct{}), turn: make(chan struct{}, 1)} }
+func newLink() *link { return &link{turns: newTurns()} }
 
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
@@ -104,17 +98,22 @@ func (l *link) Call(ctx context.Context, call Call) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer leave()
+		answered := false
+		defer func() { leave(answered) }() // also when one of the hooks panics
+		result, err := l.send(ctx, call, o)
+		var fault *mcp.Error
+		answered = err == nil || errors.As(err, &fault) && fault.Remote
+		return answer(result, err)
 	}
-	var result *client.RawResult
-	var err error
+	return answer(l.send(ctx, call, o))
+}
+
+func (l *link) send(ctx context.Context, call Call, o client.RawOptions) (*client.RawResult, error) {
 	if call.OnLog == nil {
 		o.OnProgress = call.OnProgress
-		result, err = l.c.Raw(ctx, call.Method, call.Params, o)
-	} else {
-		result, err = l.stream(ctx, call, o)
+		return l.c.Raw(ctx, call.Method, call.Params, o)
 	}
-	return answer(result, err)
+	return l.stream(ctx, call, o)
 }
 
 func answer(r *client.RawResult, err error) (*Answer, error) {

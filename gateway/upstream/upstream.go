@@ -135,19 +135,25 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 	}
 }
 
-// refresh reads the lists that were said to have changed. When that fails the old ones stay.
+// refresh reads the lists that were said to have changed. When that fails the old ones stay, the state says so, and they are
+// read once more after a pause.
 func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Notices) {
 	u.mu.Lock()
 	old := u.lists
 	u.mu.Unlock()
-	lists, err := u.fetch(ctx, conn, changed.Take(), old)
+	kinds := changed.Take()
+	lists, err := u.fetch(ctx, conn, kinds, old)
 	if err != nil {
 		if ctx.Err() == nil {
-			u.warn("a change was announced, but the lists could not be read: " + u.keeper.Reason(err))
+			reason := "a change was announced, but its lists cannot be read: " + u.keeper.Reason(err)
+			u.warn(reason)
+			u.keeper.Mark(conn, reason)
 		}
+		changed.Add(kinds)
 		changed.Took(false)
 		return
 	}
+	u.keeper.Mark(conn, "")
 	differs := changes(old, lists) != 0
 	changed.Took(differs)
 	if differs {
