@@ -197,6 +197,36 @@ func TestWritesMerge(t *testing.T) {
 	})
 }
 
+// A frame that has left is no failure of its writer, whatever becomes of the peer and of frames that have gathered behind it
+// meanwhile; later writers hear of it.
+//
+// Seen to fail: a child that read its last request and exited at once failed the write of that request.
+func TestEndAfterAWrite(t *testing.T) {
+	for _, behind := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			g := gate{make(chan []byte, 8), make(chan struct{}, 8)}
+			w := frameWriter{out: g}
+			done := make(chan error, 1)
+			go func() { done <- w.write(t.Context(), []byte("last request"), false) }()
+			<-g.writes
+			for range behind {
+				if err := w.write(t.Context(), []byte("another"), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			exit := &ExitError{Code: 9}
+			w.fail(exit)
+			g.release <- struct{}{}
+			if err := <-done; err != nil {
+				t.Errorf("%d behind it: %v", behind, err)
+			}
+			if err := w.write(t.Context(), []byte("later"), false); !errors.Is(err, exit) {
+				t.Errorf("%d behind it, a later write: %v", behind, err)
+			}
+		})
+	}
+}
+
 // What may gather is bounded; the writers beyond wait.
 func TestGatheringIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

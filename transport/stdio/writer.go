@@ -138,20 +138,29 @@ func (w *frameWriter) awaitRoom(ctx context.Context, size int) error {
 	}
 }
 
-// run writes until nothing waits.
-func (w *frameWriter) run(ctx context.Context) error {
-	for {
-		batch, err := w.takeBatch()
-		if batch == nil {
-			return err
+// run writes until nothing waits. It fails with what has become of the first batch, in which the caller's own frame is: what
+// goes wrong after it has left is for a later write.
+func (w *frameWriter) run(ctx context.Context) (own error) {
+	for first := true; ; first = false {
+		batch, broken := w.takeBatch()
+		switch {
+		case batch == nil && first:
+			return broken
+		case batch == nil:
+			return own
 		}
 		n, err := w.out.write(ctx, batch)
 		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			w.putBack(batch[n:])
 			go func() { _ = w.run(context.Background()) }() // as in start
-			return err
+			if first {
+				own = err
+			}
+			return own
 		}
-		w.wrote(batch, err)
+		if err = w.wrote(batch, err); first {
+			own = err
+		}
 	}
 }
 
@@ -176,7 +185,8 @@ func (w *frameWriter) putBack(rest []byte) {
 	w.waiting = append(rest, w.waiting...)
 }
 
-func (w *frameWriter) wrote(batch []byte, err error) {
+// wrote ends the writing of a batch. A failure is told as the first of the stream, which says more.
+func (w *frameWriter) wrote(batch []byte, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
@@ -185,6 +195,10 @@ func (w *frameWriter) wrote(batch []byte, err error) {
 	if cap(batch) <= keepBytes {
 		w.spare = batch[:0]
 	}
+	if err != nil {
+		err = w.err
+	}
+	return err
 }
 
 // fail breaks the stream from outside: the peer is gone. Writes under way and later ones end with err.
