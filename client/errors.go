@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/rialto-mcp/rialto/internal/pipe"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
@@ -51,7 +51,7 @@ func authError(err error, server string) error {
 
 // explain gives a failure of the wire its local code. Errors of the context and those that have a code stay as they are.
 func (w *wire) explain(ctx context.Context, err error) error {
-	if w.unsent(err) {
+	if unsent(err) {
 		return w.unsentWhy(ctx, err)
 	}
 	if auth := authError(err, w.name); auth != nil {
@@ -82,15 +82,16 @@ func closedHere(err error) error {
 	return mcp.Errorf(mcp.CodeConnectionClosed, "connection closed: the client was closed").Because(err)
 }
 
-// unsent tells whether a request failed because it could not be written to a process, or to the memory pair.
-func (w *wire) unsent(err error) bool {
-	var coded *mcp.Error
+// unsent tells whether a request failed because it could not be written to a pipe. One that could not be made is no such
+// failure, nor one that the caller or this side has ended.
+func unsent(err error) bool {
+	var write *pipe.WriteError
 	var frame *transport.FrameError
 	switch {
-	case isContext(err), errors.As(err, &coded), errors.As(err, &frame), errors.Is(err, transport.ErrClosed):
+	case isContext(err), errors.As(err, &frame), errors.Is(err, transport.ErrClosed):
 		return false
 	}
-	return w.kill != nil || errors.Is(err, io.ErrClosedPipe)
+	return errors.As(err, &write)
 }
 
 // unsentWhy tells why. A server that goes may stop reading before its output ends: what it says at its end, which comes a

@@ -10,12 +10,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
 	"github.com/rialto-mcp/rialto/transport/stdio"
 )
 
@@ -115,5 +118,57 @@ func TestCallToAChildThatGoesAndComesBack(t *testing.T) {
 	want := `server new: the connection was lost and is opened again: server process "` + cmd.Path + `" exited with code 7; the last it wrote to stderr: licence expired`
 	if got := <-told; got != want {
 		t.Errorf("told  %s\nwant %s", got, want)
+	}
+}
+
+// stuck is a connection that takes nothing any more once there is a reason.
+type stuck struct {
+	transport.Conn
+	why atomic.Pointer[error]
+}
+
+func (s *stuck) Write(ctx context.Context, frame []byte) error {
+	if why := s.why.Load(); why != nil {
+		return *why
+	}
+	return s.Conn.Write(ctx, frame)
+}
+
+// TestWriteFails: whatever a connection says when it takes no more, the call gets the code of a connection that has ended,
+// and what the connection has said. A write may see the end of a process before the reader does.
+func TestWriteFails(t *testing.T) {
+	for _, why := range []error{errors.New("no route to host"), io.ErrClosedPipe, &stdio.ExitError{Command: "server", Code: 9}} {
+		synctest.Test(t, func(t *testing.T) {
+			conn, _ := play(modern(nil))
+			s := &stuck{Conn: conn}
+			c, err := client.Connect(t.Context(), s, client.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			s.why.Store(&why)
+			_, err = c.CallTool(t.Context(), "x", nil)
+			if !errors.Is(err, mcp.CodeConnectionClosed) || !errors.Is(err, why) || !strings.Contains(err.Error(), "could not be sent: "+why.Error()) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestCallThatCannotBeMade: a call that has no form in the revision says nothing about the connection, a process at its end
+// or not.
+//
+// Seen to fail: over standard input and output the connection was said to have ended.
+func TestCallThatCannotBeMade(t *testing.T) {
+	noLeak(t)
+	cmd, _ := command(t, "once")
+	c, err := client.DialStdio(t.Context(), cmd, client.Options{Restart: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.CallTool(t.Context(), "x", nil, client.CallOptions{InputResponses: mcp.InputResponses{}})
+	if err == nil || errors.Is(err, mcp.CodeConnectionClosed) || !strings.HasSuffix(err.Error(), "has no retry with answers") {
+		t.Errorf("got %v", err)
 	}
 }

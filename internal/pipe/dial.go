@@ -47,9 +47,18 @@ func Dial(conn transport.Conn, recv transport.Receiver, opts Options) (*Link, tr
 // Done is closed when the stream has ended.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// Exchange writes one message; an answer comes on the shared stream.
+// WriteError is a message that the Conn did not take. Its text is that of the Conn's own error.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Exchange writes one message; an answer comes on the shared stream. It fails with *WriteError.
 func (l *Link) Exchange(ctx context.Context, out transport.Outbound) (bool, error) {
-	return true, l.conn.Write(ctx, out.Frame)
+	if err := l.conn.Write(ctx, out.Frame); err != nil {
+		return true, &WriteError{err}
+	}
+	return true, nil
 }
 
 // Send writes what belongs to no exchange.
