@@ -110,6 +110,54 @@ func TestRequestIsAnsweredOnce(t *testing.T) {
 	}
 }
 
+// eager is an exchange whose client makes its next request the moment it sees the answer, and before the answer's writer
+// goes on.
+type eager struct {
+	*exchange
+	next func()
+}
+
+func (x eager) Answer(ctx context.Context, frame []byte, row int, code int64) error {
+	err := x.exchange.Answer(ctx, frame, row, code)
+	x.next()
+	return err
+}
+
+// TestIDIsFreeWithItsAnswer: a client may use the id of a request again as soon as it has the answer, whatever that is.
+func TestIDIsFreeWithItsAnswer(t *testing.T) {
+	for name, answer := range map[string]call{
+		"result": empty,
+		"error": func(context.Context, *engine.Incoming) *era.Outcome {
+			return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidParams, "no")}
+		},
+		"panic": func(context.Context, *engine.Incoming) *era.Outcome { panic("no") },
+		"finished early": func(ctx context.Context, in *engine.Incoming) *era.Outcome {
+			in.Finish(empty(ctx, in))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			e := engine.New(call(func(ctx context.Context, in *engine.Incoming) *era.Outcome {
+				if calls++; calls == 1 {
+					return answer(ctx, in)
+				}
+				return empty(ctx, in)
+			}), engine.Options{})
+			p, err := e.Open(transport.PeerSpec{Outlet: &outlet{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close(nil)
+			const frame = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}}`
+			second := legacy(t, p, frame)
+			first := legacy(t, p, frame)
+			e.Receive(t.Context(), eager{first, func() { e.Receive(t.Context(), second) }})
+			second.want(t, "result")
+		})
+	}
+}
+
 func TestCancelledRequestIsReleasedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults []string
