@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "boom")
 		os.Exit(3)
+	case "silent":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
 	}
 	if err := demo.Server("1.0.0", server.Options{}).RunStdio(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -81,6 +84,11 @@ func site(t *testing.T) *httptest.Server {
 	})
 	ts := httptest.NewServer(mux)
 	t.Cleanup(ts.Close)
+	asking := server.New(mcp.Implementation{Name: "asking", Version: "1.0.0"}, server.Options{})
+	server.AddTool(asking, mcp.Tool{Name: "ask"}, func(context.Context, *server.Request, struct{}) (string, error) {
+		return "", mcp.NeedInput().Elicit("name", mcp.ElicitFormParams{Message: "Who is it?", RequestedSchema: []byte(`{"type":"object","properties":{}}`)})
+	})
+	mux.Handle("/asking", asking.Handler())
 	return ts
 }
 
@@ -112,6 +120,7 @@ var golden = []struct{ file, command string }{
 	{"call_command", "call echo text=hello -e RIALTO_TEST_CHILD=serve -- SELF"},
 	{"call_failing", "call SITE/mcp stumble"},
 	{"call_failing_json", "call SITE/mcp stumble --json"},
+	{"call_asking", "call SITE/asking ask"},
 	{"call_bad_number", "call SITE/mcp add a=2 b=three"},
 	{"call_bad_json", "call SITE/mcp add a:=2 b:={"},
 	{"call_bad_input", "call SITE/mcp add --input-json [1]"},
@@ -150,6 +159,7 @@ var golden = []struct{ file, command string }{
 	{"fail_html", "tools SITE/html"},
 	{"fail_broken", "tools SITE/broken"},
 	{"fail_silent", "tools SITE/silent --timeout 300ms"},
+	{"fail_silent_command", "tools --timeout 300ms -e RIALTO_TEST_CHILD=silent -- SELF"},
 	{"fail_refused", "tools CLOSED/mcp"},
 	{"fail_tls", "tools TLS/mcp"},
 	{"fail_era", "tools SITE/legacy --era modern"},

@@ -42,6 +42,9 @@ func ofAnswer(f *failure, _ manager.Server, err error) bool {
 	if fault.Code.IsSymbolic() {
 		f.seen = "the server answers: " + clean(fault.Message)
 	}
+	if fault.Code == mcp.CodeMissingCapability {
+		f.next = "rialto answers no questions of servers: use a client that does"
+	}
 	return true
 }
 
@@ -79,7 +82,7 @@ func ofProcess(f *failure, s manager.Server, err error) bool {
 	return true
 }
 
-func ofNetwork(f *failure, _ manager.Server, err error) bool {
+func ofNetwork(f *failure, s manager.Server, err error) bool {
 	var dns *net.DNSError
 	var record tls.RecordHeaderError
 	var verify *tls.CertificateVerificationError
@@ -97,6 +100,9 @@ func ofNetwork(f *failure, _ manager.Server, err error) bool {
 		f.kind, f.next = "refused", "nothing listens there: check that the server runs, and the port"
 	case errors.Is(err, mcp.CodeRequestTimeout), errors.Is(err, context.DeadlineExceeded):
 		f.kind, f.next = "timeout", "is it an MCP server? Give it more time with --timeout 60s, or try --era legacy"
+		if s.Transport == manager.Stdio {
+			f.next = "is it an MCP server? One that is downloaded or compiled first, by npx or go run, may need --timeout 5m"
+		}
 	default:
 		return false
 	}
