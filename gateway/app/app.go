@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -20,12 +22,16 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // Options says what Run does. Stderr is required.
 type Options struct {
 	// Config holds the servers and settings. Nil serves the built-in demonstration server.
 	Config *config.Config
+
+	// Source is where Config comes from. Nil means that it does not change while the gateway runs.
+	Source *Source
 
 	// Listen is the address for HTTP; empty means that of Config, or 127.0.0.1:8421.
 	Listen string
@@ -55,9 +61,12 @@ const (
 
 // gateway is one run.
 type gateway struct {
-	opts Options
-	conf *config.Config
-	say  *teller
+	opts   Options
+	begun  *config.Config                // that the run began with
+	conf   atomic.Pointer[config.Config] // that is in use
+	listen string
+	say    *teller
+	guard  *streamhttp.Guard
 
 	front  *server.Server
 	set    *upstream.Set  // nil for the demonstration
@@ -67,15 +76,13 @@ type gateway struct {
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
 // address cannot be listened on, and with *UnreachableError when requireAll is set and a server cannot be reached.
 func Run(ctx context.Context, opts Options) error {
-	g := &gateway{opts: opts, conf: opts.Config, say: &teller{w: opts.Stderr}}
-	if g.conf == nil {
-		g.conf = config.Default()
+	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr}}
+	if g.begun == nil {
+		g.begun = config.Default()
 	}
-	if opts.Listen != "" {
-		conf := *g.conf
-		conf.Listen = opts.Listen
-		g.conf = &conf
-	}
+	g.conf.Store(g.begun)
+	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
+	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
 	if err := g.provision(); err != nil {
 		return err
 	}
@@ -88,19 +95,19 @@ func Run(ctx context.Context, opts Options) error {
 // provision builds all parts and starts none.
 func (g *gateway) provision() error {
 	o := server.Options{
-		PageSize: g.conf.PageSize,
+		PageSize: g.begun.PageSize,
 		Logger:   slog.New(g.say.handler()),
-		HTTP:     server.HTTPOptions{AllowedHosts: g.conf.AllowedHosts, AllowedOrigins: g.conf.AllowedOrigins},
+		HTTP:     server.HTTPOptions{Guard: g.guard},
 	}
 	if g.opts.Config == nil {
 		g.front = demo.Server(g.opts.Version, o)
 		return nil
 	}
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
-	g.set = upstream.New(g.conf.Servers, upstream.Options{
+	g.set = upstream.New(g.begun.Servers, upstream.Options{
 		Dial:       upstream.Dialing(client.Options{Info: info}),
-		Limits:     limitsOf(g.conf),
-		TrustHints: func(s manager.Server) bool { return g.conf.TrustHints[s.Name] },
+		Limits:     limitsOf(g.begun),
+		TrustHints: func(s manager.Server) bool { return g.conf.Load().TrustHints[s.Name] },
 		OnState:    g.say.state,
 		OnChange:   func() { g.bridge.Changed() },
 		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
@@ -108,7 +115,7 @@ func (g *gateway) provision() error {
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Naming: g.conf.Naming, Server: o, Logger: o.Logger, OnNotes: g.say.notes,
+		Naming: namingOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.notes,
 	})
 	if err != nil {
 		return err
@@ -117,33 +124,36 @@ func (g *gateway) provision() error {
 	return nil
 }
 
-func limitsOf(c *config.Config) upstream.Limits {
-	return upstream.Limits{Connect: c.ConnectTimeout, List: c.ListTimeout, Call: c.CallTimeout, Total: c.TotalTimeout}
-}
-
 // begin connects to the servers. The answer ends what began, and may be called before everything has begun.
 func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	if g.set == nil {
 		return func() {}, nil
 	}
-	for _, s := range g.conf.Servers {
+	for _, s := range g.begun.Servers {
 		g.say.entry(s)
 	}
-	if !slices.ContainsFunc(g.conf.Servers, func(s manager.Server) bool { return !s.Disabled }) {
-		g.say.line("warning: the configuration has no server to connect to, so nothing is served; add one under \"mcpServers\"")
-	}
+	g.say.nothing(g.begun.Servers)
 	g.set.Start()
-	if !g.conf.RequireAll {
-		return g.set.Close, nil
-	}
-	g.set.Settled(ctx)
-	for _, s := range g.set.Snapshots() {
-		if !s.State.Usable() {
-			g.set.Close()
-			return nil, &UnreachableError{s.Name, s.Reason}
+	if g.begun.RequireAll {
+		g.set.Settled(ctx)
+		for _, s := range g.set.Snapshots() {
+			if !s.State.Usable() {
+				g.set.Close()
+				return nil, &UnreachableError{s.Name, s.Reason}
+			}
 		}
 	}
-	return g.set.Close, nil
+	if g.opts.Source == nil {
+		return g.set.Close, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() { g.follow(ctx) }) // ends with end, which waits
+	return func() {
+		cancel()
+		following.Wait()
+		g.set.Close()
+	}, nil
 }
 
 func (g *gateway) serveStdio(ctx context.Context) error {
@@ -161,9 +171,9 @@ func (g *gateway) serveStdio(ctx context.Context) error {
 }
 
 func (g *gateway) serveHTTP(ctx context.Context) error {
-	listener, err := net.Listen("tcp", g.conf.Listen)
+	listener, err := net.Listen("tcp", g.listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.conf.Listen, err)
+		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.listen, err)
 	}
 	end, err := g.begin(ctx)
 	if err != nil {

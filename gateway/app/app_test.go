@@ -65,11 +65,18 @@ type running struct {
 
 func start(t *testing.T, conf *config.Config) *running {
 	t.Helper()
+	return launch(t, Options{Config: conf})
+}
+
+// launch runs a gateway on a free port.
+func launch(t *testing.T, opts Options) *running {
+	t.Helper()
 	r := &running{err: &lines{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
 	go func() { // ends with stop
-		r.done <- Run(ctx, Options{Config: conf, Listen: "127.0.0.1:0", Stderr: r.err, Version: "test"})
+		opts.Listen, opts.Stderr, opts.Version = "127.0.0.1:0", r.err, "test"
+		r.done <- Run(ctx, opts)
 	}()
 	t.Cleanup(cancel)
 	line := r.err.wait(t, "listening on ")

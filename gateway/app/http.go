@@ -18,13 +18,13 @@ const (
 // endpoint's.
 func (g *gateway) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(g.conf.Path, g.front.Handler())
-	if g.conf.Path != ssePath && g.conf.Path != messagePath {
+	mux.Handle(g.begun.Path, g.front.Handler())
+	if g.begun.Path != ssePath && g.begun.Path != messagePath {
 		old := g.front.SSEHandler()
 		mux.Handle(ssePath, old)
 		mux.Handle(messagePath, old)
 	}
-	if g.conf.Path != healthPath {
+	if g.begun.Path != healthPath {
 		mux.HandleFunc("GET "+healthPath, g.health)
 	}
 	return mux

@@ -5,10 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
@@ -17,6 +19,8 @@ import (
 // teller writes lines for the person who started the gateway. Its methods may be called concurrently.
 type teller struct {
 	w io.Writer
+
+	turn sync.Mutex // of those who tell of states; held while what a reload has done is told
 
 	mu     sync.Mutex
 	failed map[string]string // the reason told last, by server
@@ -42,6 +46,8 @@ func (t *teller) entry(s manager.Server) {
 
 // state says what has become of a server. A failure that repeats with the same reason is told once.
 func (t *teller) state(s upstream.Status) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
 	switch s.State {
 	case manager.Ready:
 		t.same(s.Name, "")
@@ -72,6 +78,38 @@ func (t *teller) same(name, reason string) bool {
 	old, known := t.failed[name]
 	t.failed[name] = reason
 	return known && old == reason
+}
+
+// nothing warns of a configuration that serves nothing.
+func (t *teller) nothing(servers []manager.Server) {
+	if len(enabled(servers)) == 0 {
+		t.line("warning: the configuration has no server to connect to, so nothing is served; add one under \"mcpServers\"")
+	}
+}
+
+// reloaded says what a configuration that was read anew has changed. t.turn is held.
+func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.Changes) {
+	now, later := changed(g.begun, old, next, changes)
+	if now != "" {
+		t.line("rialto: %s was read anew: %s", g.opts.Source.File, now)
+	}
+	later = slices.DeleteFunc(later, func(name string) bool {
+		return name == "listen" && (g.opts.Listen != "" || g.opts.Stdio != nil) || name == "path" && g.opts.Stdio != nil
+	})
+	if len(later) > 0 {
+		t.line("rialto: %s in %s waits for the next start: it cannot change while the gateway runs", sentence(later), g.opts.Source.File)
+	}
+	t.mu.Lock()
+	for _, name := range slices.Concat(changes.Removed, changes.Changed) {
+		delete(t.failed, name)
+	}
+	t.mu.Unlock()
+	for _, name := range slices.Concat(changes.Added, changes.Changed) {
+		t.entry(entryOf(next, name))
+	}
+	if len(changes.Removed) > 0 {
+		t.nothing(next.Servers)
+	}
 }
 
 func countWords(c upstream.Counts) string {
@@ -109,9 +147,9 @@ func (t *teller) notes(notes []route.Note) {
 
 // listening says where the gateway is, and what to try next.
 func (t *teller) listening(g *gateway, addr net.Addr) {
-	url := "http://" + addr.String() + g.conf.Path
+	url := "http://" + addr.String() + g.begun.Path
 	t.line("rialto %s: listening on %s", g.opts.Version, url)
-	if !isLoopback(addr) && len(g.conf.AllowedHosts) == 0 {
+	if !isLoopback(addr) && len(g.begun.AllowedHosts) == 0 {
 		t.line("warning: others on the network can reach this address, there is no authentication, and the Host header is not checked; set gateway.allowedHosts in the configuration, or listen on 127.0.0.1")
 	}
 	if g.opts.Config == nil {

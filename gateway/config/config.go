@@ -36,6 +36,7 @@ type Config struct {
 	Servers []manager.Server // in the order of the file, disabled ones included
 	Inputs  []manager.Input  // that the file may ask for
 	Names   []string         // of all entries of the file, those that are wrong or were not to be read included
+	Source  []byte           // the whole file, byte for byte
 }
 
 // Default gives the settings of a file that sets none. It is the one place that knows them.

@@ -30,7 +30,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 	if broken {
 		return nil, problems.Err()
 	}
-	c.Servers, c.Inputs, c.Names = f.Servers, f.Inputs, f.Names
+	c.Servers, c.Inputs, c.Names, c.Source = f.Servers, f.Inputs, f.Names, f.Source
 	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
 		_, usable := f.Server(server)
 		return !usable

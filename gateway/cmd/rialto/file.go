@@ -20,7 +20,18 @@ type fileFlags struct {
 // read reads a configuration file. Inputs come from flags, from the environment, and from the user where c is not nil. With
 // only, no other entries are read, and nobody is asked for their inputs.
 func (f *fileFlags) read(ctx context.Context, e *environment, c *console, path string, only []string) (*config.Config, error) {
-	in := &inputs{given: make(map[string]string), used: make(map[string]bool), lookup: e.lookup, console: c}
+	in, err := f.inputs(e, c)
+	if err != nil {
+		return nil, err
+	}
+	return f.readFirst(ctx, in, path, only)
+}
+
+// inputs gives what flags say of inputs.
+func (f *fileFlags) inputs(e *environment, c *console) (*inputs, error) {
+	in := &inputs{
+		given: make(map[string]string), used: make(map[string]bool), answered: make(map[string]string), lookup: e.lookup, console: c,
+	}
 	for _, flag := range f.Input {
 		id, value, ok := strings.Cut(flag, "=")
 		if !ok || id == "" {
@@ -28,13 +39,23 @@ func (f *fileFlags) read(ctx context.Context, e *environment, c *console, path s
 		}
 		in.given[id] = value
 	}
+	return in, nil
+}
+
+// readWith reads a configuration file with these inputs.
+func (f *fileFlags) readWith(ctx context.Context, in *inputs, path string, only []string) (*config.Config, error) {
 	workspace, err := f.workspace(path)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := config.ReadFile(path, config.Options{
-		Lookup: e.lookup, Input: in.value, Ask: func(i manager.Input) (string, error) { return in.ask(ctx, i) }, Workspace: workspace, Only: only,
+	return config.ReadFile(path, config.Options{
+		Lookup: in.lookup, Input: in.value, Ask: func(i manager.Input) (string, error) { return in.ask(ctx, i) }, Workspace: workspace, Only: only,
 	})
+}
+
+// readFirst reads a configuration file and refuses flags that it has no use for.
+func (f *fileFlags) readFirst(ctx context.Context, in *inputs, path string, only []string) (*config.Config, error) {
+	conf, err := f.readWith(ctx, in, path, only)
 	if conf == nil {
 		return nil, err
 	}
@@ -70,10 +91,12 @@ func (f *fileFlags) workspace(path string) (string, error) {
 
 // inputs gives the values of a file's inputs.
 type inputs struct {
-	given   map[string]string // by flags
-	used    map[string]bool
-	lookup  func(string) (string, bool)
-	console *console // nil where nobody can be asked
+	given    map[string]string // by flags
+	used     map[string]bool
+	answered map[string]string // by the user
+	missing  []string          // how to give those that nobody has answered
+	lookup   func(string) (string, bool)
+	console  *console // nil where nobody can be asked
 }
 
 // value is what flags and the environment say.
@@ -86,12 +109,21 @@ func (in *inputs) value(id string) (string, bool) {
 }
 
 func (in *inputs) ask(ctx context.Context, i manager.Input) (string, error) {
+	if value, ok := in.answered[i.ID]; ok && (len(i.Options) == 0 || slices.Contains(i.Options, value)) {
+		return value, nil
+	}
 	if in.console != nil {
-		if value, ok, err := in.console.ask(ctx, i); ok || err != nil {
+		value, ok, err := in.console.ask(ctx, i)
+		if ok {
+			in.answered[i.ID] = value
+		}
+		if ok || err != nil {
 			return value, err
 		}
 	}
-	return "", &manager.NoInputError{Text: fmt.Sprintf("give --input %s=VALUE, set %s, or start rialto on a terminal, where it asks", clean(i.ID), variableOf(i.ID))}
+	text := fmt.Sprintf("give --input %s=VALUE, set %s, or start rialto on a terminal, where it asks", clean(i.ID), variableOf(i.ID))
+	in.missing = append(in.missing, text)
+	return "", &manager.NoInputError{Text: text}
 }
 
 // variableOf is the variable of the environment that gives an input.

@@ -18,6 +18,7 @@ type gatewayCommand struct {
 	Config string `placeholder:"FILE" help:"Configuration with \"mcpServers\" (or \"servers\"). Without it the built-in demonstration server is served."`
 
 	serving
+	NoWatch bool `help:"Do not read the file anew when it changes while the gateway runs."`
 	fileFlags
 }
 
@@ -36,11 +37,16 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 		return err
 	}
 	if g.Config != "" {
-		conf, err := g.config(ctx, e)
+		in, err := g.inputs(e, g.console(e))
 		if err != nil {
 			return err
 		}
-		opts.Config = conf
+		if opts.Config, err = g.config(ctx, e, in); err != nil {
+			return err
+		}
+		var stop func()
+		opts.Source, ctx, stop = g.source(ctx, e, in)
+		defer stop()
 	}
 	return g.serve(ctx, opts)
 }
@@ -79,12 +85,8 @@ func (l *serving) serve(ctx context.Context, opts app.Options) error {
 }
 
 // config reads the file. Entries that are wrong are told of, and the others are served, unless all of them must.
-func (g *gatewayCommand) config(ctx context.Context, e *environment) (*config.Config, error) {
-	c := e.console
-	if g.Stdio {
-		c = nil // standard input is the client's
-	}
-	conf, err := g.read(ctx, e, c, g.Config, nil)
+func (g *gatewayCommand) config(ctx context.Context, e *environment, in *inputs) (*config.Config, error) {
+	conf, err := g.readFirst(ctx, in, g.Config, nil)
 	var known *failure
 	switch {
 	case err == nil:
@@ -98,6 +100,14 @@ func (g *gatewayCommand) config(ctx context.Context, e *environment) (*config.Co
 	}
 	_, _ = fmt.Fprintln(e.stderr, err) // there is nobody else to tell
 	return conf, nil
+}
+
+// console is who may be asked; with --stdio nobody, since standard input is the client's.
+func (l *serving) console(e *environment) *console {
+	if l.Stdio {
+		return nil
+	}
+	return e.console
 }
 
 // run serves. On standard output stands nothing but the protocol, whatever else writes there.

@@ -13,8 +13,10 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	e := &environment{
 		stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, terminal: isTerminal(os.Stderr),
-		console: openConsole(os.Stdin, os.Stderr),
+		console: openConsole(os.Stdin, os.Stderr), hangups: hangups,
 	}
+	seats := terminals(os.Stdin, os.Stdout, os.Stderr)
+	e.deserted = func() bool { return len(terminals(seats...)) < len(seats) }
 	os.Exit(run(ctx, os.Args[1:], e))
 }
 
@@ -25,4 +27,7 @@ type environment struct {
 	terminal       bool     // stderr is one: progress is shown
 	folder         string   // where mcp.json is looked for; empty means the current one
 	console        *console // nil where nobody can be asked
+
+	hangups  func() (heard <-chan os.Signal, stop func()) // SIGHUP; nil hears none
+	deserted func() bool                                  // the terminal that the program was started on has gone
 }

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// setting is one thing that the gateway's section says, as it is called there.
+type setting struct {
+	name string
+	live bool // a reload takes it into use
+	of   func(*config.Config) any
+}
+
+var settings = []setting{
+	{"listen", false, func(c *config.Config) any { return c.Listen }},
+	{"path", false, func(c *config.Config) any { return c.Path }},
+	{"allowedHosts", true, func(c *config.Config) any { return c.AllowedHosts }},
+	{"allowedOrigins", true, func(c *config.Config) any { return c.AllowedOrigins }},
+	{"prefix", true, func(c *config.Config) any { return c.Naming.Mode }},
+	{"separator", true, func(c *config.Config) any { return c.Naming.Separator }},
+	{"maxNameLength", true, func(c *config.Config) any { return c.Naming.MaxLength }},
+	{"alias", true, func(c *config.Config) any { return c.Naming.Aliases }},
+	{"trustHints", true, func(c *config.Config) any { return c.TrustHints }},
+	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},
+	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
+	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},
+	{"totalTimeout", true, func(c *config.Config) any { return c.TotalTimeout }},
+	{"pageSize", false, func(c *config.Config) any { return c.PageSize }},
+	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
+}
+
+// differ tells whether two configurations say different things. Nothing and none are the same.
+func (s setting) differ(a, b *config.Config) bool {
+	x, y := reflect.ValueOf(s.of(a)), reflect.ValueOf(s.of(b))
+	if k := x.Kind(); (k == reflect.Map || k == reflect.Slice) && x.Len() == 0 && y.Len() == 0 {
+		return false
+	}
+	return !reflect.DeepEqual(x.Interface(), y.Interface())
+}
+
+// changed says in words what another configuration changes; later names the settings that it would change if the gateway were
+// started anew. begun is the configuration that the gateway was started with.
+func changed(begun, old, next *config.Config, servers manager.Changes) (now string, later []string) {
+	var parts []string
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			parts = append(parts, what+" "+strings.Join(names, ", "))
+		}
+	}
+	add("added", servers.Added)
+	add("removed", servers.Removed)
+	add("changed", append(slices.Clone(servers.Changed), otherTools(old, next, servers.Kept)...))
+	var live []string
+	for _, s := range settings {
+		switch {
+		case !s.differ(old, next):
+		case s.live:
+			live = append(live, s.name)
+		case s.differ(begun, next):
+			later = append(later, s.name)
+		}
+	}
+	add("settings", live)
+	if !slices.Equal(servers.Kept, kept(old, servers.Kept)) {
+		parts = append(parts, "the order of servers")
+	}
+	if parts == nil && later == nil {
+		return "nothing that the gateway uses is different", nil
+	}
+	return strings.Join(parts, "; "), later
+}
+
+// otherTools are the servers that keep their connections and show other tools of theirs.
+func otherTools(old, next *config.Config, kept []string) (names []string) {
+	for _, name := range kept {
+		if before, after := entryOf(old, name), entryOf(next, name); !slices.Equal(before.DisabledTools, after.DisabledTools) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func entryOf(c *config.Config, name string) manager.Server {
+	i := slices.IndexFunc(c.Servers, func(s manager.Server) bool { return s.Name == name })
+	return c.Servers[i]
+}
+
+// kept are these servers in the order of a configuration.
+func kept(c *config.Config, names []string) (out []string) {
+	for _, s := range c.Servers {
+		if slices.Contains(names, s.Name) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// sentence is "a", "a and b", "a, b and c".
+func sentence(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return fmt.Sprintf("%s and %s", strings.Join(words[:last], ", "), words[last])
+}

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// Source says where the configuration comes from, so that it can be read anew while the gateway runs.
+type Source struct {
+	// File is where it stands, as people know it.
+	File string
+
+	// Read reads it anew. An error refuses it whole. left says of entries that are left out for want of something that could
+	// not be asked for; the others are taken. One call is made at a time.
+	Read func(ctx context.Context) (conf *config.Config, left, err error)
+
+	// Watch is how often to look whether the file has changed. Zero means once a second; negative means never. What is new is
+	// read when two looks in a row have found it.
+	Watch time.Duration
+
+	// Again asks for a reload with each value. Nil means that nobody asks.
+	Again <-chan struct{}
+}
+
+// follow reads the configuration anew when it has changed, or when somebody asks, until ctx ends.
+func (g *gateway) follow(ctx context.Context) {
+	from := g.opts.Source
+	w := newWatch(from.File, g.conf.Load().Source)
+	var look <-chan time.Time
+	if from.Watch >= 0 && isFile(from.File) {
+		every := from.Watch
+		if every == 0 {
+			every = lookEvery
+		}
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		look = ticker.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-from.Again:
+			w.accept()
+			g.reload(ctx, w)
+		case <-look:
+			switch w.look() {
+			case sightNew:
+				g.reload(ctx, w)
+			case sightMissing:
+				g.say.line("rialto: %s is not there any more; what was read before stays in use", from.File)
+			}
+		}
+	}
+}
+
+// isFile tells whether something can be read more than once, and without waiting for a writer.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// reload reads the configuration anew. One with a mistake changes nothing.
+func (g *gateway) reload(ctx context.Context, w *watch) {
+	from := g.opts.Source
+	if info, err := os.Stat(from.File); err == nil && !info.Mode().IsRegular() {
+		g.say.line("rialto: %s is no regular file, so it cannot be read again", from.File)
+		return
+	}
+	next, left, err := from.Read(ctx)
+	switch {
+	case ctx.Err() != nil, err != nil && w.moved(): // it is being written: the next looks find what it says in the end
+		return
+	case err != nil:
+		g.say.line("%v\nrialto: %s was not taken into use; what was read before stays", err, from.File)
+		return
+	case left != nil:
+		g.say.line("%v", left)
+	}
+	g.take(next)
+}
+
+// take puts another configuration into use.
+func (g *gateway) take(next *config.Config) {
+	g.say.turn.Lock() // what becomes of servers is told after what was done with them
+	defer g.say.turn.Unlock()
+	old := g.conf.Load()
+	var changes manager.Changes
+	err := g.bridge.Reload(namingOf(next), enabled(next.Servers), func() (err error) {
+		g.set.Limit(limitsOf(next))
+		changes, err = g.set.Reload(next.Servers)
+		return err
+	})
+	if err != nil {
+		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		return
+	}
+	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
+	g.conf.Store(next)
+	g.say.reloaded(g, old, next, changes)
+}
+
+func limitsOf(c *config.Config) upstream.Limits {
+	return upstream.Limits{Connect: c.ConnectTimeout, List: c.ListTimeout, Call: c.CallTimeout, Total: c.TotalTimeout}
+}
+
+// namingOf leaves out the aliases of servers that take no part.
+func namingOf(c *config.Config) route.Naming {
+	n := c.Naming
+	n.Aliases = maps.Clone(n.Aliases)
+	names := enabled(c.Servers)
+	maps.DeleteFunc(n.Aliases, func(server, _ string) bool { return !slices.Contains(names, server) })
+	return n
+}
+
+// enabled names the servers that take part.
+func enabled(servers []manager.Server) (names []string) {
+	for _, s := range servers {
+		if !s.Disabled {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
