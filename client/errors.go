@@ -83,12 +83,14 @@ func closedHere(err error) error {
 }
 
 // unsent tells whether a request failed because it could not be written to a pipe. One that could not be made is no such
-// failure, nor one that the caller or this side has ended.
+// failure, nor one that the caller or this side has ended. HTTP+SSE is a pipe too, whose errors of HTTP say enough.
 func unsent(err error) bool {
 	var write *pipe.WriteError
 	var frame *transport.FrameError
+	var status *transport.StatusError
+	var reach *transport.ReachError
 	switch {
-	case isContext(err), errors.As(err, &frame), errors.Is(err, transport.ErrClosed):
+	case isContext(err), errors.Is(err, transport.ErrClosed), errors.As(err, &frame), errors.As(err, &status), errors.As(err, &reach):
 		return false
 	}
 	return errors.As(err, &write)
