@@ -45,6 +45,7 @@ func openSSE(address string) func(context.Context, *Client) (*wire, error) {
 		if err != nil {
 			return nil, err
 		}
+		w.posts = true
 		w.agreed = func(codec era.Codec) {
 			if len(codec.NoticeHeaders(&era.Notice{})) > 0 { // a revision whose messages name it in a header
 				conn.SetRevision(codec.Revision())

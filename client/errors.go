@@ -51,7 +51,7 @@ func authError(err error, server string) error {
 
 // explain gives a failure of the wire its local code. Errors of the context and those that have a code stay as they are.
 func (w *wire) explain(ctx context.Context, err error) error {
-	if unsent(err) {
+	if w.unsent(err) {
 		return w.unsentWhy(ctx, err)
 	}
 	if auth := authError(err, w.name); auth != nil {
@@ -83,14 +83,12 @@ func closedHere(err error) error {
 }
 
 // unsent tells whether a request failed because it could not be written to a pipe. One that could not be made is no such
-// failure, nor one that the caller or this side has ended. HTTP+SSE is a pipe too, whose errors of HTTP say enough.
-func unsent(err error) bool {
+// failure, nor one that the caller or this side has ended.
+func (w *wire) unsent(err error) bool {
 	var write *pipe.WriteError
 	var frame *transport.FrameError
-	var status *transport.StatusError
-	var reach *transport.ReachError
 	switch {
-	case isContext(err), errors.Is(err, transport.ErrClosed), errors.As(err, &frame), errors.As(err, &status), errors.As(err, &reach):
+	case w.posts, isContext(err), errors.As(err, &frame), errors.Is(err, transport.ErrClosed):
 		return false
 	}
 	return errors.As(err, &write)

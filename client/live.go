@@ -18,6 +18,7 @@ type wire struct {
 	via     transport.Exchanger
 	peer    *engine.Peer
 	http    bool
+	posts   bool            // each message is a request of HTTP, whose errors say enough, though the answers come by a pipe
 	session func() string   // HTTP session id; nil where there is none
 	listens func() bool     // tells whether the GET stream is open; nil where there is none
 	forget  func()          // says that the HTTP session is gone already; nil where there is none
