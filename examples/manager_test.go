@@ -14,9 +14,9 @@ import (
 	"github.com/rialto-mcp/rialto/server"
 )
 
-// openAll connects to the servers of a file. One that cannot be reached keeps no other from working.
-func openAll(file string, env func(name string) (string, bool)) (*manager.Manager, error) {
-	f, err := manager.Read(strings.NewReader(file), "mcp.json", manager.ReadOptions{Lookup: env})
+// openAll connects to the servers that the text of a file names. One that cannot be reached keeps no other from working.
+func openAll(text string, env func(name string) (string, bool)) (*manager.Manager, error) {
+	f, err := manager.Read(strings.NewReader(text), "mcp.json", manager.ReadOptions{Lookup: env})
 	if err != nil {
 		return nil, err // with lines
 	}
