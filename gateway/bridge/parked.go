@@ -15,14 +15,16 @@ import (
 )
 
 const (
-	parkedFor  = 10 * time.Minute // how long a client may take to answer
-	mostParked = 1000             // calls that wait for their clients
-	mostRounds = 10               // of questions, in one call
-	handleKind = "parked call"
+	parkedFor     = 10 * time.Minute // how long a client may take to answer
+	mostParked    = 1000             // calls that wait for their clients
+	mostRounds    = 10               // of questions, in one call
+	mostQuestions = 100              // at once, in one call
+	handleKind    = "parked call"
 )
 
 // parked is a call of a server that is made apart from the request of the client, so that it goes on while the client is
 // asked: the request ends with the questions, and the client's next one, which brings the answers, takes the call up again.
+// A call that has ended by then, since its server would wait no longer say, waits with what has become of it.
 type parked struct {
 	id           string
 	method, name string // of the request, for the next one is to be about the same
@@ -39,7 +41,7 @@ type parked struct {
 	wake    chan struct{}   // of one place: there are questions
 	asked   int             // so far
 	rounds  int
-	expires *time.Timer // runs while no request waits
+	expires *time.Timer // runs while no request waits; nil before that was so
 
 	tell   func(params json.RawMessage) // passes progress on to the request that waits; nil when none is wanted
 	missed json.RawMessage              // the last progress that came while none did
@@ -71,14 +73,13 @@ func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to dest
 	}
 	if !b.parking.add(p) {
 		cancel(nil)
-		return nil, mcp.Errorf(mcp.CodeInternal, "too many calls wait for answers of their clients; try again later")
+		return nil, mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down")
 	}
-	go func() { // ends with the call, which Close ends at the latest
-		defer b.parking.remove(p)
-		answer, err := b.ups.Call(calling, to.Server, c)
+	b.parking.calls.Go(func() { // ends with the call, which Close ends at the latest
+		p.answer, p.err = b.ups.Call(calling, to.Server, c)
 		cancel(nil)
-		p.end(answer, err)
-	}()
+		close(p.done)
+	})
 	return b.await(ctx, req, v, to, p)
 }
 
@@ -90,7 +91,7 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, v *view, to de
 	}
 	p := b.parking.take(id, ctx, req)
 	if p == nil {
-		return nil, mcp.InvalidParams("requestState: the call that it belongs to has ended, or is being answered already; call again without it")
+		return nil, mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
 	}
 	p.catchUp()
 	responses, _ := req.Retry()
@@ -103,14 +104,16 @@ func (b *Bridge) await(ctx context.Context, req *server.Request, v *view, to des
 	for {
 		select {
 		case <-p.done:
+			b.parking.remove(p)
 			return b.finished(ctx, req, v, to, p.answer, p.err)
 		case <-p.wake:
-			if questions := p.leave(); questions != nil {
+			if questions := b.parking.leave(p); questions != nil {
 				return b.questions(ctx, req, p, questions)
 			}
 		case <-ctx.Done():
 			p.cancel(context.Cause(ctx))
 			<-p.done // at once: it has been told
+			b.parking.remove(p)
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -120,21 +123,10 @@ func (b *Bridge) await(ctx context.Context, req *server.Request, v *view, to des
 func (b *Bridge) questions(ctx context.Context, req *server.Request, p *parked, questions json.RawMessage) (*server.RawResult, error) {
 	handle, err := server.NewHandle(ctx, req, handleKind, p.id, parkedFor)
 	if err != nil {
-		p.cancel(err)
+		b.parking.abandon(p, err)
 		return nil, err
 	}
 	return &server.RawResult{InputRequests: questions, RequestState: jsonrpc.AppendString(nil, parkedState+handle)}, nil
-}
-
-// end takes what has become of the call.
-func (p *parked) end(answer *upstream.Answer, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.expires != nil {
-		p.expires.Stop()
-	}
-	p.answer, p.err = answer, err
-	close(p.done)
 }
 
 // waiting is the request that waits for the call now; nil for none.
@@ -171,9 +163,16 @@ func (p *parked) catchUp() {
 // ask puts a question to the client of the call and waits for its answer.
 func (p *parked) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	p.mu.Lock()
-	if p.rounds >= mostRounds {
+	var refusal error
+	switch {
+	case p.rounds >= mostRounds:
+		refusal = mcp.Errorf(mcp.CodeInternal, "The client has been asked %d times for one call, which is the limit", mostRounds)
+	case len(p.open) >= mostQuestions:
+		refusal = mcp.Errorf(mcp.CodeInternal, "The client is being asked %d questions for one call, which is the limit; wait for answers", mostQuestions)
+	}
+	if refusal != nil {
 		p.mu.Unlock()
-		return nil, mcp.Errorf(mcp.CodeInternal, "The client has been asked %d times for one call, which is the limit", mostRounds)
+		return nil, refusal
 	}
 	p.asked++
 	q := &question{key: "q" + strconv.Itoa(p.asked), method: method, params: params, answer: make(chan json.RawMessage, 1)}
@@ -205,22 +204,8 @@ func (p *parked) drop(q *question) {
 	p.open = slices.DeleteFunc(p.open, func(other *question) bool { return other == q })
 }
 
-// leave lets the request that waits go, with the questions that are open; nil where there are none.
-func (p *parked) leave() json.RawMessage {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case len(p.open) == 0:
-		return nil
-	case p.rounds == mostRounds: // the client comes back without answers, again and again
-		p.cancel(mcp.Errorf(mcp.CodeInternal, "the client was asked %d times and has not answered everything", mostRounds))
-		return nil
-	}
-	p.rounds++
-	p.ctx, p.req = nil, nil
-	p.expires = time.AfterFunc(parkedFor, func() {
-		p.cancel(mcp.Errorf(mcp.CodeRequestTimeout, "the client has not answered within %s", parkedFor))
-	})
+// asking writes the questions that are open as inputRequests, an object by their keys. p.mu is held.
+func (p *parked) asking() json.RawMessage {
 	out := []byte{'{'}
 	for i, q := range p.open {
 		if i > 0 {

@@ -3,25 +3,33 @@ package bridge
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// parking holds the calls that may be asked about.
+// parking holds the calls that may be asked about: while they are under way, and those that have ended until their client
+// has taken that up. Its lock is taken inside that of a call, never around it.
 type parking struct {
+	calls sync.WaitGroup // under way
+
 	mu     sync.Mutex
 	byID   map[string]*parked
+	away   int // of those that no request waits for
 	closed bool
-	calls  sync.WaitGroup
 }
 
-// add makes room for a call; false where there is none.
+// add makes room for a call that a request waits for; false after close.
 func (k *parking) add(p *parked) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || len(k.byID) >= mostParked {
+	if k.closed {
 		return false
 	}
 	if k.byID == nil {
@@ -29,19 +37,57 @@ func (k *parking) add(p *parked) bool {
 	}
 	p.id = rand.Text()
 	k.byID[p.id] = p
-	k.calls.Add(1)
 	return true
 }
 
+// remove forgets a call that a request waits for.
 func (k *parking) remove(p *parked) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, p.id)
-	k.calls.Done()
 }
 
-// take gives a call to the request that goes on with it; nil where the call has ended, another request waits for it, or it is
-// about something else.
+// leave lets the request go that waits for a call, with the questions that are open. It answers nil where there are none, and
+// where the client cannot be asked: then the call ends.
+func (k *parking) leave(p *parked) json.RawMessage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done: // nobody wants to know any more
+		return nil
+	default:
+	}
+	switch {
+	case len(p.open) == 0:
+		return nil
+	case p.rounds == mostRounds: // the client comes back without answers, again and again
+		p.cancel(mcp.Errorf(mcp.CodeInternal, "the client was asked %d times and has not answered everything", mostRounds))
+		return nil
+	case !k.park():
+		p.cancel(mcp.Errorf(mcp.CodeInternal, "too many calls wait for answers of their clients; try again later"))
+		return nil
+	}
+	p.rounds++
+	p.ctx, p.req = nil, nil
+	p.expires = time.AfterFunc(parkedFor, func() {
+		k.expire(p, mcp.Errorf(mcp.CodeRequestTimeout, "the client has not answered within %s", parkedFor))
+	})
+	return p.asking()
+}
+
+// park counts a call that no request waits for; false where there are too many.
+func (k *parking) park() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed || k.away >= mostParked {
+		return false
+	}
+	k.away++
+	return true
+}
+
+// take gives a call to the request that goes on with it; nil where it is over, another request waits for it, or it is about
+// something else.
 func (k *parking) take(id string, ctx context.Context, req *server.Request) *parked {
 	k.mu.Lock()
 	p := k.byID[id]
@@ -55,16 +101,44 @@ func (k *parking) take(id string, ctx context.Context, req *server.Request) *par
 		return nil
 	}
 	p.ctx, p.req = ctx, req
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.away--
 	return p
+}
+
+// abandon is expire before its time.
+func (k *parking) abandon(p *parked, why error) {
+	p.mu.Lock()
+	early := p.expires.Stop()
+	p.mu.Unlock()
+	if early {
+		k.expire(p, why)
+	}
+}
+
+// expire ends and forgets a call whose client has not come back, or cannot.
+func (k *parking) expire(p *parked, why error) {
+	p.cancel(why)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byID, p.id)
+	k.away--
 }
 
 // close ends all calls and waits for their ends.
 func (k *parking) close() {
 	k.mu.Lock()
 	k.closed = true
-	for _, p := range k.byID {
-		p.cancel(transport.ErrClosed)
-	}
+	all := slices.Collect(maps.Values(k.byID))
 	k.mu.Unlock()
+	for _, p := range all {
+		p.cancel(transport.ErrClosed)
+		p.mu.Lock()
+		if p.expires != nil {
+			p.expires.Stop()
+		}
+		p.mu.Unlock()
+	}
 	k.calls.Wait()
 }

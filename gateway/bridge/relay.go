@@ -98,7 +98,7 @@ func sender(req *server.Request) string {
 	switch {
 	case req.SessionID() != "":
 		return "session " + req.SessionID()
-	case req.Principal() != nil:
+	case req.Principal() != nil && !req.Principal().IsZero():
 		return "principal " + req.Principal().Key()
 	case !req.OverHTTP():
 		return "pipe" // a gateway has one client then

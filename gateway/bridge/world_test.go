@@ -50,6 +50,11 @@ func versions(modern bool) []string {
 
 func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 	t.Helper()
+	return newWorldWith(t, bridge.Options{Naming: naming}, backends...)
+}
+
+func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
+	t.Helper()
 	w := &world{servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
 	down, urls := make(map[string]error), make(map[string]string)
 	var entries []manager.Server
@@ -90,8 +95,15 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 		},
 		OnUpdate: func(server, uri string) { w.bridge.Updated(server, uri) },
 	})
+	w.raise(t, o)
+	return w
+}
+
+// raise puts a bridge in front of the set.
+func (w *world) raise(t *testing.T, o bridge.Options) {
+	t.Helper()
 	var err error
-	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, w.set, bridge.Options{Naming: naming})
+	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, w.set, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +118,6 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 		w.bridge.Close()
 		w.set.Close()
 	})
-	return w
 }
 
 // serve gives the client's end of a connection to s.
