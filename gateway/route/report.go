@@ -46,8 +46,12 @@ func (t *Table) Report() []Note { return t.notes }
 
 // note reports an item that is not simply shown under its own name.
 func (t *Table) note(kind Kind, it *item) {
-	if reason := reasonFor(kind, it); reason != "" {
-		t.notes = append(t.notes, Note{Kind: kind, Target: it.Target, Exposed: it.Exposed, Reason: reason, Others: it.others})
+	note := Note{Kind: kind, Target: it.Target, Exposed: it.Exposed, Reason: reasonFor(kind, it), Others: it.others}
+	if note.Reason == Asked {
+		note.Others = nil // the name would be the same without them
+	}
+	if note.Reason != "" {
+		t.notes = append(t.notes, note)
 	}
 }
 
@@ -58,10 +62,10 @@ func reasonFor(kind Kind, it *item) Reason {
 		return AtRisk
 	case it.Exposed == it.Name:
 		return ""
-	case len(it.others) > 0:
-		return Collides
 	case it.asked && it.level == levelPrefix:
 		return Asked
+	case len(it.others) > 0:
+		return Collides
 	case it.level > levelPlain:
 		return NameTaken
 	case sanitize(it.Name) != it.Name:

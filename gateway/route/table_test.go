@@ -184,6 +184,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A prefix that was asked for has that reason, whoever else has the name: a server that comes later makes no news of it.
+func TestReportOfPrefixesThatWereAskedFor(t *testing.T) {
+	want := `tool "x" of server "a" is shown as "a__x": the configuration asks for prefixes`
+	for _, others := range [][]Upstream{nil, {tools("b", "x")}} {
+		table, err := Build(Naming{Mode: Always}, append([]Upstream{tools("a", "x")}, others...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.Report()[0].String(); got != want {
+			t.Errorf("beside %d other servers: got %s, want %s", len(others), got, want)
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	table, err := Build(Naming{}, []Upstream{
 		{Name: "a", Tools: []string{"s", "x y", "v1.2", "s"}, Resources: []string{"r:1"}},
