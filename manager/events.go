@@ -12,12 +12,14 @@ type Event struct {
 }
 
 // OnEvent calls f with the news of all servers, in order, one at a time, on a goroutine of its own, until stop is called or
-// the manager is closed. Of a listener that is more than 1,000 events behind, the oldest are dropped. f must not call Close.
+// the manager is closed. A listener that takes its time holds up nobody else; of one that is more than 1,000 events behind,
+// the oldest are dropped. stop does not wait for a call of f that is under way, and may be called twice and by f. Close does
+// wait: f must not call it, nor wait for whoever does.
 func (m *Manager) OnEvent(f func(Event)) (stop func()) { return m.hearing.add(f) }
 
 // OnToolsChange calls f after the tools of any server have become different from what they were. What only looks like a
-// change, a reconnect with the same tools say, is none. Calls are made one at a time; news that comes meanwhile makes one
-// more.
+// change, a reconnect with the same tools or the same in another order say, is none. Calls are made one at a time; news that
+// comes meanwhile makes one more. stop, and what f must not do, are those of OnEvent.
 func (m *Manager) OnToolsChange(f func()) (stop func()) {
 	return m.hearing.join(&listener{
 		wants: func(e Event) bool { return e.Lists&Tools != 0 }, merge: true, f: func(Event) { f() }, wake: make(chan struct{}, 1),

@@ -20,7 +20,7 @@ type Conn interface {
 // KeeperOptions configures a Keeper. Open is required.
 type KeeperOptions[C Conn] struct {
 	// Open makes a connection and all that must have worked before the server counts as ready. It bounds itself; its context
-	// ends with the keeper. Version is that of Status.
+	// ends with the keeper, and Close waits for it. A panic is a failure like an error. Version is that of Status.
 	Open func(ctx context.Context) (conn C, version string, err error)
 
 	// Up is called when a connection has taken its place, before the state changes. Nil does nothing.
@@ -69,7 +69,7 @@ type Keeper[C Conn] struct {
 	begin  sync.Once
 	over   chan struct{} // closed when the loop has ended
 	tried  chan struct{} // closed after the first try
-	lost   chan error    // of one place: what a call has found out about conn
+	lost   chan doubt    // of one place: what a call has found out about conn
 	hurry  chan struct{} // of one place: try again now
 
 	// Of the loop alone.
@@ -109,7 +109,7 @@ func NewKeeper[C Conn](entry Server, opts KeeperOptions[C]) *Keeper[C] {
 	opts.Policy = opts.Policy.WithDefaults()
 	k := &Keeper[C]{
 		entry: entry, opts: opts, over: make(chan struct{}),
-		tried: make(chan struct{}), lost: make(chan error, 1), hurry: make(chan struct{}, 1),
+		tried: make(chan struct{}), lost: make(chan doubt, 1), hurry: make(chan struct{}, 1),
 		moved: make(chan struct{}), idle: make(chan struct{}),
 		state: Status{Name: entry.Name, State: Connecting},
 	}
@@ -209,6 +209,9 @@ func (k *Keeper[C]) closing() error {
 	return &DownError{Server: k.entry.Name, Reason: "it is being closed", Final: true}
 }
 
+// doubt is why a connection is of no use.
+type doubt struct{ err error }
+
 // Doubt tells of a call that failed. It answers whether the connection is given up for it.
 func (k *Keeper[C]) Doubt(conn C, err error) bool {
 	if !IsLoss(err) {
@@ -218,7 +221,7 @@ func (k *Keeper[C]) Doubt(conn C, err error) bool {
 	defer k.mu.Unlock()
 	if k.up && !k.doubted && any(k.conn) == any(conn) {
 		k.doubted = true
-		k.lost <- err // never waits: the place is free while conn is not doubted
+		k.lost <- doubt{err} // never waits: the place is free while conn is not doubted
 	}
 	return true
 }

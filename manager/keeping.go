@@ -100,8 +100,8 @@ func (k *Keeper[C]) watch(conn C) error {
 			return err
 		}
 		return errors.New("the connection has ended")
-	case err := <-k.lost:
-		return err
+	case found := <-k.lost:
+		return found.err
 	}
 }
 

@@ -23,7 +23,9 @@ type Options struct {
 	// Nil changes nothing.
 	Configure func(s Server, o *client.Options)
 
-	// Dial makes connections. Nil means [Dial].
+	// Dial makes connections. It is called for many servers at once, and again for one when the call before has returned. Its
+	// context ends with the manager and after Client.ConnectTimeout; one that pays no heed to it keeps its server from being
+	// tried again, and Close from returning. A panic is a failure of the server. Nil means [Dial].
 	Dial func(ctx context.Context, s Server, o client.Options) (*client.Client, error)
 
 	// Breaker says when calls of a server that does not answer are refused.
@@ -45,7 +47,7 @@ type Options struct {
 	ListWait time.Duration
 
 	// KeepLists is how long the lists of a lost server are still given out, so that a restart changes nothing for those who
-	// list. Zero means 30 s.
+	// list. Zero means 30 s; negative means not at all.
 	KeepLists time.Duration
 
 	// Drain is how long a server that was taken out of the configuration may finish its calls. Zero means 30 s; negative
@@ -115,8 +117,9 @@ func Open(servers []Server, opts Options) (*Manager, error) {
 	return m, nil
 }
 
-// Close ends all connections and child processes, running calls included, and returns when all has ended. Functions given
-// to OnEvent must not call it. It may be called twice.
+// Close ends all connections and child processes, running calls included, and returns when all has ended: what Options.Dial
+// does and the listeners of OnEvent too, which therefore must not call it. It may be called twice, also at once: each call
+// returns at the end.
 func (m *Manager) Close() {
 	m.reloading.Lock()
 	if m.closed {
