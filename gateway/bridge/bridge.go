@@ -49,6 +49,7 @@ type Bridge struct {
 	until time.Time // when waiting for first connections ends
 
 	parking parking
+	origins origins
 
 	watching   sync.Mutex  // of what clients subscribe to
 	watchTimer *time.Timer // runs when it is to be looked at
@@ -179,19 +180,31 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
+	v, to, ok := b.destination(ctx, req, r)
+	if !ok {
+		return nil, server.ErrUnhandled
+	}
+	if err := to.mirrors.Check(req); err != nil {
+		return nil, err
+	}
+	result, err := b.relay(ctx, req, v, to)
+	b.origins.keep(result, v, to)
+	return result, err
+}
+
+// destination says where a request goes.
+func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed) (*view, destination, bool) {
+	if known, ok := b.origins.take(req); ok {
+		return known.view, known.to, true
+	}
 	v := b.view.Load()
 	to, ok := r.find(v, req)
 	if !ok {
 		b.settle(ctx)
 		v = b.view.Load()
-		if to, ok = r.find(v, req); !ok {
-			return nil, server.ErrUnhandled
-		}
+		to, ok = r.find(v, req)
 	}
-	if err := to.mirrors.Check(req); err != nil {
-		return nil, err
-	}
-	return b.relay(ctx, req, v, to)
+	return v, to, ok
 }
 
 // destination is where a request goes, and what it becomes for that server.
