@@ -133,7 +133,7 @@ func (k *Keeper[C]) Close() {
 	k.cancel()
 	k.begin.Do(func() { close(k.over) }) // never started
 	<-k.over
-	k.firstTry()
+	k.ended()
 }
 
 // Retire takes no new calls, lets those under way end for as long as ctx holds, and closes.

@@ -128,3 +128,40 @@ func TestCallsWaitForARestart(t *testing.T) {
 		}
 	})
 }
+
+// TestClosedKeeper holds that one that is closed shows no connection and takes no calls, whether it was started or not, and
+// that it may be closed by many and twice.
+func TestClosedKeeper(t *testing.T) {
+	for _, started := range []bool{true, false} {
+		bubble(t, func(t *testing.T) {
+			k := manager.NewKeeper(manager.Server{Name: "a"}, manager.KeeperOptions[*line]{
+				Open: func(context.Context) (*line, string, error) {
+					return &line{done: make(chan struct{}), closing: time.Second}, "test", nil
+				},
+				OnStatus: func(s manager.Status) {
+					if s.State != manager.Ready {
+						t.Errorf("told of %+v", s)
+					}
+				},
+			})
+			if started {
+				k.Start()
+				<-k.Tried()
+			}
+			for range 3 {
+				go k.Close()
+			}
+			k.Close()
+			k.Start() // too late
+			err := k.Do(t.Context(), manager.Attempt{What: "a call"}, func(context.Context, *line) error { return nil })
+			var down *manager.DownError
+			if !errors.As(err, &down) || !down.Final {
+				t.Errorf("a call: %v", err)
+			}
+			if s := k.Status(); s.State != manager.Failed || s.Reason != "it was closed" || s.Version != "" {
+				t.Errorf("%+v", s)
+			}
+			k.Retire(t.Context())
+		})
+	}
+}

@@ -14,7 +14,6 @@ import (
 
 // run keeps the server connected until the keeper is closed.
 func (k *Keeper[C]) run() {
-	defer k.firstTry()
 	failures := 0
 	for k.ctx.Err() == nil {
 		begun := time.Now()
@@ -181,6 +180,16 @@ func (k *Keeper[C]) move(conn C, up bool, status Status) {
 	if !same && k.opts.OnStatus != nil {
 		k.opts.OnStatus(status)
 	}
+}
+
+// ended leaves a keeper that is closed without a connection. That is no news: whoever closes it knows.
+func (k *Keeper[C]) ended() {
+	var none C
+	k.mu.Lock()
+	k.conn, k.up, k.soon = none, false, false
+	k.state = Status{Name: k.entry.Name, State: Failed, Reason: "it was closed"}
+	k.mu.Unlock()
+	k.firstTry()
 }
 
 func (k *Keeper[C]) firstTry() {

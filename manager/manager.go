@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -142,111 +140,6 @@ func (m *Manager) Close() {
 	m.retiring.Wait()
 	m.hearing.close()
 	close(m.over)
-}
-
-// Changes says what a reload has done, by the names of servers in the order of the configuration.
-type Changes struct {
-	Added, Removed []string
-	Changed        []string // connected anew, since their entries say something else now
-	Kept           []string // untouched
-}
-
-// Reload takes another configuration into use. Servers whose entries are the same keep their connections and their calls; a
-// server that is gone takes no new calls and is closed when those it has are done, or after Options.Drain; one that says
-// something else now is replaced in the same way. An error changes nothing.
-func (m *Manager) Reload(servers []Server) (Changes, error) {
-	servers = slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Disabled })
-	if m.opts.MaxServers > 0 && len(servers) > m.opts.MaxServers {
-		return Changes{}, fmt.Errorf("there are %d servers, and the limit is %d; raise Options.MaxServers", len(servers), m.opts.MaxServers)
-	}
-	seen := make(map[string]bool, len(servers))
-	for _, s := range servers {
-		if s.Name == "" || seen[s.Name] {
-			return Changes{}, fmt.Errorf("the name %q of a server is empty or stands twice; give each its own", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	m.reloading.Lock()
-	defer m.reloading.Unlock()
-	if m.closed {
-		return Changes{}, ErrClosed
-	}
-	return m.replace(servers), nil
-}
-
-// replace puts other servers in place. m.reloading is held.
-func (m *Manager) replace(servers []Server) Changes {
-	var changes Changes
-	var order, fresh, old []*member
-	var news []Event
-	next := make(map[string]*member, len(servers))
-	m.mu.Lock()
-	for _, s := range servers {
-		b := m.byName[s.Name]
-		switch {
-		case b == nil:
-			changes.Added = append(changes.Added, s.Name)
-		case sameConnection(b.server(), s): // what may differ needs no new connection
-			changes.Kept = append(changes.Kept, s.Name)
-			if kinds := b.update(s); kinds != 0 {
-				news = append(news, Event{Server: s.Name, Lists: kinds})
-			}
-		default:
-			changes.Changed = append(changes.Changed, s.Name)
-			old = append(old, b)
-			b = nil
-		}
-		if b == nil {
-			b = newMember(m, s)
-			fresh = append(fresh, b)
-		}
-		next[s.Name] = b
-		order = append(order, b)
-	}
-	for _, b := range m.order {
-		if next[b.name] == nil {
-			changes.Removed = append(changes.Removed, b.name)
-			old = append(old, b)
-			if kinds := b.offers(); kinds != 0 {
-				news = append(news, Event{Server: b.name, Lists: kinds})
-			}
-		}
-	}
-	for _, b := range old {
-		if known, heir := b.leave(), next[b.name]; heir != nil {
-			heir.inherit(known)
-		}
-	}
-	m.order, m.byName = order, next
-	m.mu.Unlock()
-	for _, b := range fresh {
-		b.keeper.Start() // ends with retire or Close
-	}
-	for _, b := range old {
-		m.retiring.Go(b.retire) // ends by itself after Drain, and with m.ctx; Close waits
-	}
-	for _, e := range news {
-		m.hearing.tell(e)
-	}
-	return changes
-}
-
-// sameConnection tells whether two entries lead to one connection: all that does not matter to it is left out.
-func sameConnection(a, b Server) bool {
-	for _, s := range []*Server{&a, &b} {
-		s.DisabledTools, s.AutoApprove, s.Icon, s.Description, s.Raw, s.Value = nil, nil, nil, "", nil, nil
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// ReloadFile reads a configuration file and takes it into use. A file with any mistake is refused whole: the error is the
-// reader's, with line numbers, and everything stays as it was.
-func (m *Manager) ReloadFile(path string, opts ReadOptions) (Changes, error) {
-	f, err := ReadFile(path, opts)
-	if err != nil {
-		return Changes{}, err
-	}
-	return m.Reload(f.Servers)
 }
 
 // Settled waits until every server has been tried once, or ctx ends.
