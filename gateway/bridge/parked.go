@@ -89,7 +89,7 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, v *view, to de
 	if err != nil {
 		return nil, mcp.InvalidParams("requestState: %v", err)
 	}
-	p := b.parking.take(id, ctx, req)
+	p := b.parking.take(ctx, id, req)
 	if p == nil {
 		return nil, mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
 	}

@@ -88,7 +88,7 @@ func (k *parking) park() bool {
 
 // take gives a call to the request that goes on with it; nil where it is over, another request waits for it, or it is about
 // something else.
-func (k *parking) take(id string, ctx context.Context, req *server.Request) *parked {
+func (k *parking) take(ctx context.Context, id string, req *server.Request) *parked {
 	k.mu.Lock()
 	p := k.byID[id]
 	k.mu.Unlock()
