@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -51,7 +50,7 @@ func (t *teller) state(s upstream.Status) {
 	switch s.State {
 	case manager.Ready:
 		t.same(s.Name, "")
-		t.line("  %s: ready, %s (revision %s, %s)", s.Name, countWords(s.Counts), s.Version, s.Took.Round(10*time.Millisecond))
+		t.line("  %s: ready, %s (revision %s, %s)", s.Name, s.Counts, s.Version, s.Took.Round(10*time.Millisecond))
 	case manager.Degraded:
 		if !t.same(s.Name, "degraded") { // the reason counts failures, so it is another one each time
 			t.line("  %s: degraded: %s", s.Name, s.Reason)
@@ -110,27 +109,6 @@ func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.
 	if len(changes.Removed) > 0 {
 		t.nothing(next.Servers)
 	}
-}
-
-func countWords(c upstream.Counts) string {
-	var parts []string
-	add := func(n int, one, many string) {
-		switch n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, many))
-		}
-	}
-	add(c.Tools, "tool", "tools")
-	add(c.Resources, "resource", "resources")
-	add(c.Templates, "template", "templates")
-	add(c.Prompts, "prompt", "prompts")
-	if len(parts) == 0 {
-		return "it lists nothing"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // notes tells of changed names, the first few in full.

@@ -24,6 +24,7 @@ func programVersion() string {
 type grammar struct {
 	Gateway   gatewayCommand   `cmd:"" help:"Serve all servers of a configuration file as one. This is the main job."`
 	Bridge    bridgeCommand    `cmd:"" help:"Serve one server on the other kind of transport: a program over HTTP, an address on standard input and output."`
+	Check     checkCommand     `cmd:"" help:"Read a configuration file as the gateway would, and show it in full or what is wrong with it."`
 	Discover  discoverCommand  `cmd:"" help:"Show what a server is and can do."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools of a server."`
 	Resources resourcesCommand `cmd:"" help:"List the resources and resource templates of a server."`
@@ -85,10 +86,12 @@ func run(ctx context.Context, args []string, e *environment) int {
 	}
 	t := job.target()
 	if t == nil {
+		check, _ := job.(*checkCommand)
+		asJSON := check != nil && check.JSON
 		if command != nil {
-			return e.fail(false, usage("rialto gateway takes no command; put it into a configuration file"))
+			return e.fail(asJSON, usage("rialto %s takes no command; put it into a configuration file", args[0]))
 		}
-		return e.fail(false, job.do(ctx, e))
+		return e.fail(asJSON, job.do(ctx, e))
 	}
 	if command != nil {
 		job.shift()

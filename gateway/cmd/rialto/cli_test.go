@@ -99,7 +99,17 @@ var golden = []struct{ file, command string }{
 	{"help_gateway", "gateway --help"},
 	{"help_call", "call --help"},
 	{"help_word", "help call"},
+	{"help_check", "check --help"},
 	{"version", "--version"},
+	{"check", "check FOLDER/full.json"},
+	{"check_json", "check FOLDER/full.json --json"},
+	{"check_default_file", "check --json"},
+	{"check_input", "check FOLDER/.vscode/inputs.json --input where=mcp --input api-key=k --json"},
+	{"check_connect", "check FOLDER/mix.json --connect"},
+	{"check_connect_json", "check FOLDER/mix.json --connect --json"},
+	{"check_connect_good", "check FOLDER/full.json --connect"},
+	{"check_connect_auth", "check FOLDER/auth.json --connect"},
+	{"check_connect_nothing", "check FOLDER/none.json --connect"},
 	{"tools", "tools SITE/mcp"},
 	{"tools_legacy", "tools SITE/legacy --era legacy"},
 	{"tools_json", "tools SITE/mcp --json"},
@@ -144,6 +154,12 @@ var golden = []struct{ file, command string }{
 	{"fail_header_form", "tools SITE/mcp --header nonsense"},
 	{"fail_header_for_command", "tools --header A:b -- SELF"},
 	{"fail_env_for_url", "tools SITE/mcp -e A=b"},
+	{"fail_check", "check FOLDER/mistakes.json"},
+	{"fail_check_json", "check FOLDER/mistakes.json --json"},
+	{"fail_check_connect", "check FOLDER/mistakes.json --connect"},
+	{"fail_check_gone", "check FOLDER/gone.json"},
+	{"fail_check_input", "check FOLDER/.vscode/inputs.json --input where=mcp"},
+	{"fail_check_command", "check -- SELF"},
 	{"fail_config_entry", "tools web --config FOLDER/bad.json"},
 	{"fail_config_section", "gateway --config FOLDER/section.json"},
 	{"fail_config_list", "gateway --config FOLDER/list.json"},
@@ -179,6 +195,8 @@ var golden = []struct{ file, command string }{
 	{"fail_target_and_command", "tools extra -- SELF"},
 }
 
+var took = regexp.MustCompile(`\d+\.\d\ds|"seconds":[\d.]+`)
+
 var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 func TestGolden(t *testing.T) {
@@ -198,7 +216,13 @@ func TestGolden(t *testing.T) {
 		"mcp.json":  `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "old": {"type": "sse", "url": "` + ts.URL + `/sse"}, "lost": {"type": "sse", "url": "` + ts.URL + `/nothing"}}}`,
 		"bad.json":  "{\"mcpServers\": {\n  \"web\": {\"url\": 7}\n}}",
 		"all.json":  `{"gateway": {"requireAll": true}, "mcpServers": {"gone": {"command": "no-such-program-anywhere"}}}`,
-		"list.json": `{"mcpServers": []}`,
+		"full.json": "{\"mcpServers\": {\n  // what it is for\n  \"web\": {\"url\": \"" + ts.URL + "/mcp\", \"headers\": {\"Authorization\": \"Bearer topsecret\"}},\n  \"off\": {\"command\": \"x\", \"disabled\": true}},\n  \"gateway\": {\"prefix\": \"always\"}}",
+		"mix.json": `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "gone": {"command": "no-such-program-anywhere"},
+			"locked": {"url": "` + ts.URL + `/auth"}, "off": {"command": "x", "disabled": true}}}`,
+		"auth.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/legacy"}, "locked": {"url": "` + ts.URL + `/auth"}}}`,
+		"none.json":     `{"mcpServers": {}}`,
+		"mistakes.json": "{\"gateway\": {\"prefx\": \"always\"},\n\"mcpServers\": {\n  \"a\": {\"command\": 7},\n  \"b\": {\"url\": \"x\", \"args\": {}}\n}}",
+		"list.json":     `{"mcpServers": []}`,
 		".vscode/inputs.json": `{"gateway": {"requireAll": true}, "servers": {
 			"web": {"type": "http", "url": "` + ts.URL + `/${input:where}"},
 			"here": {"type": "stdio", "command": "${workspaceFolder}${/}no-such-program"},
@@ -224,7 +248,7 @@ func TestGolden(t *testing.T) {
 			}
 			code := run(t.Context(), args, e)
 			got := fmt.Sprintf("$ rialto %s\nexit %d\n--- standard output\n%s--- standard error\n%s", g.command, code, &stdout, &stderr)
-			compare(t, filepath.Join("testdata", g.file+".txt"), port.ReplaceAllString(cut.Replace(got), "HOST:PORT"))
+			compare(t, filepath.Join("testdata", g.file+".txt"), took.ReplaceAllString(port.ReplaceAllString(cut.Replace(got), "HOST:PORT"), "TIME"))
 		})
 	}
 }

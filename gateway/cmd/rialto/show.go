@@ -57,6 +57,16 @@ func (e *environment) json(v any) error {
 
 // table writes aligned columns. Without rows it says so on standard error, so that standard output stays data.
 func (e *environment) table(rows [][]string, none string) error {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = brief(row[i])
+		}
+	}
+	return e.columns(rows, none)
+}
+
+// columns is table for texts of one line, which are shown whole.
+func (e *environment) columns(rows [][]string, none string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(e.stderr, none)
 		return err
@@ -64,9 +74,6 @@ func (e *environment) table(rows [][]string, none string) error {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		for i := range row {
-			row[i] = brief(row[i])
-		}
 		_, _ = fmt.Fprintln(w, strings.Join(row, "\t")) // into memory
 	}
 	_ = w.Flush()

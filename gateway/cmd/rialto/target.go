@@ -119,6 +119,15 @@ func (t *targeted) file(e *environment) (string, error) {
 	if t.Config != "" {
 		return t.Config, nil
 	}
+	path, err := e.usualFile()
+	if err == nil && path == "" {
+		err = usage("%q is no URL, and there is no mcp.json or .mcp.json here to look the name up in; give --config FILE, a URL, or a command behind --", t.Target)
+	}
+	return path, err
+}
+
+// usualFile is the configuration file of the folder; empty where there is none.
+func (e *environment) usualFile() (string, error) {
 	for _, name := range []string{"mcp.json", ".mcp.json"} {
 		path := filepath.Join(e.folder, name)
 		_, err := os.Stat(path)
@@ -129,5 +138,5 @@ func (t *targeted) file(e *environment) (string, error) {
 			return "", fmt.Errorf("look for the configuration: %w", err)
 		}
 	}
-	return "", usage("%q is no URL, and there is no mcp.json or .mcp.json here to look the name up in; give --config FILE, a URL, or a command behind --", t.Target)
+	return "", nil
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// checkCommand reads a configuration as the gateway would.
+type checkCommand struct {
+	File string `arg:"" optional:"" help:"Configuration file. Without it mcp.json or .mcp.json in the current folder."`
+
+	Connect bool `help:"Connect to every server once, and show what comes of it instead of the normal form."`
+	JSON    bool `name:"json" help:"Data as one line of JSON on standard output, an error as one line of JSON on standard error."`
+	fileFlags
+}
+
+func (c *checkCommand) target() *targeted { return nil }
+func (c *checkCommand) shift()            {}
+
+func (c *checkCommand) do(ctx context.Context, e *environment) error {
+	conf, err := c.config(ctx, e)
+	if err != nil {
+		return err
+	}
+	if c.Connect {
+		return interrupted(ctx, c.connect(ctx, e, conf))
+	}
+	text, err := conf.Marshal()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		var line bytes.Buffer
+		if err := json.Compact(&line, text); err != nil {
+			return err
+		}
+		return e.raw(line.Bytes())
+	}
+	return e.print(string(text))
+}
+
+// config reads the file. Any mistake in it is an error.
+func (c *checkCommand) config(ctx context.Context, e *environment) (*config.Config, error) {
+	path := c.File
+	if path == "" {
+		var err error
+		if path, err = e.usualFile(); err != nil {
+			return nil, err
+		}
+	}
+	if path == "" {
+		return nil, usage("there is no mcp.json or .mcp.json here; name the file: rialto check FILE")
+	}
+	conf, err := c.read(ctx, e, e.console, path, nil)
+	var known *failure
+	switch {
+	case err == nil:
+		return conf, nil
+	case ctx.Err() != nil:
+		return nil, interrupted(ctx, err)
+	case errors.As(err, &known):
+		return nil, err
+	}
+	return nil, &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
+}
+
+// checked is what has become of one server.
+type checked struct {
+	Name      string  `json:"name"`
+	State     string  `json:"state"` // one of manager.State, or disabled
+	Version   string  `json:"protocolVersion,omitempty"`
+	Tools     int     `json:"tools"`
+	Resources int     `json:"resources"`
+	Templates int     `json:"resourceTemplates"`
+	Prompts   int     `json:"prompts"`
+	Seconds   float64 `json:"seconds"` // that connecting and listing took
+	Reason    string  `json:"reason,omitempty"`
+
+	counts string
+}
+
+const stateDisabled = "disabled"
+
+// connect connects to all servers, side by side, and shows what has come of it.
+func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config.Config) error {
+	all := make([]checked, len(conf.Servers))
+	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}})
+	var trying sync.WaitGroup
+	for i, s := range conf.Servers {
+		if s.Disabled {
+			all[i] = checked{Name: s.Name, State: stateDisabled}
+			continue
+		}
+		trying.Go(func() { all[i] = try(ctx, dial, conf, s) })
+	}
+	trying.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := c.show(e, all); err != nil {
+		return err
+	}
+	return verdict(all)
+}
+
+// try connects to one server once.
+func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manager.Server) checked {
+	set := upstream.New([]manager.Server{s}, upstream.Options{
+		Dial: dial, Limits: upstream.Limits{Connect: conf.ConnectTimeout, List: conf.ListTimeout, Call: conf.CallTimeout, Total: conf.TotalTimeout},
+	})
+	defer set.Close()
+	begun := time.Now()
+	set.Start()
+	set.Settled(ctx)
+	got := set.Snapshots()[0]
+	out := checked{
+		Name: s.Name, State: string(got.State), Version: got.Version, Reason: got.Reason, Seconds: time.Since(begun).Round(time.Millisecond).Seconds(),
+		Tools: got.Counts.Tools, Resources: got.Counts.Resources, Templates: got.Counts.Templates, Prompts: got.Counts.Prompts,
+	}
+	if got.State.Usable() {
+		out.counts = got.Counts.String()
+	}
+	return out
+}
+
+func (c *checkCommand) show(e *environment, all []checked) error {
+	if c.JSON {
+		return e.json(map[string][]checked{"servers": all})
+	}
+	var rows [][]string
+	for _, s := range all {
+		row := []string{clean(s.Name), s.State, s.Version, s.counts, "", strings.Join(strings.Fields(clean(s.Reason)), " ")}
+		if s.State != stateDisabled {
+			row[4] = fmt.Sprintf("%.2fs", s.Seconds)
+		}
+		rows = append(rows, row)
+	}
+	return e.columns(rows, "the file has no servers")
+}
+
+// verdict is the error of servers that are of no use: those that cannot be reached come first.
+func verdict(all []checked) error {
+	var lost, locked []string
+	for _, s := range all {
+		switch state := manager.State(s.State); {
+		case s.State == stateDisabled, state.Usable():
+		case state == manager.NeedsAuthorization:
+			locked = append(locked, s.Name)
+		default:
+			lost = append(lost, s.Name)
+		}
+	}
+	switch {
+	case lost != nil:
+		return &failure{exit: exitUnreachable, step: "connect", kind: "unreachable", seen: "these cannot be reached: " + strings.Join(lost, ", ")}
+	case locked != nil:
+		return &failure{
+			exit: exitAuth, step: "connect", kind: "authorization", seen: "these want to know who asks: " + strings.Join(locked, ", "),
+			next: `give credentials in their entries: "headers": {"Authorization": "Bearer ${TOKEN}"}`,
+		}
+	}
+	return nil
+}
