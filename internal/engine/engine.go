@@ -291,8 +291,8 @@ func (e *Engine) notice(ctx context.Context, x transport.Exchange) {
 		e.guardNotice(ctx, n, x)
 		return
 	}
-	if !p.notices.put(func(ctx context.Context) { e.guardNotice(ctx, n, x) }) {
-		e.opts.OnError(fmt.Errorf("dropped %.100s: the peer is closed, or %d notifications wait for their handler", n.Method, mostNotices))
+	if !p.notices.put(len(x.Message().Frame()), func(ctx context.Context) { e.guardNotice(ctx, n, x) }) {
+		e.opts.OnError(fmt.Errorf("dropped %.100s: the peer is closed, or %d notifications wait for their handler, or %d MiB of them", n.Method, mostNotices, mostNoticeBytes>>20))
 	}
 }
 

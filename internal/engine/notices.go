@@ -12,7 +12,8 @@ type notices struct {
 	start func(func()) bool // runs a function on a goroutine that the peer's Close waits for; false when it is closed
 
 	mu     sync.Mutex
-	queue  []func(context.Context)
+	queue  []notice
+	bytes  int // of what is in queue
 	busy   bool
 	closed bool
 	seq    uint64 // of the last notification put in
@@ -20,25 +21,35 @@ type notices struct {
 	wake   chan struct{}
 }
 
-// mostNotices bounds what may wait for a slow handler. A peer that sends more loses the newest, and is told nothing: no
-// notification is ever answered.
-const mostNotices = 10000
+// notice is a notification that waits for its handler.
+type notice struct {
+	run  func(context.Context)
+	size int // in bytes, as it came
+}
+
+// What may wait for a slow handler. A peer that sends more loses the newest, and is told nothing: no notification is ever
+// answered. One that is larger alone may wait where nothing else does.
+const (
+	mostNotices     = 10000
+	mostNoticeBytes = 64 << 20
+)
 
 // inNotice marks the context of a notification handler.
 type inNotice struct{}
 
-// put queues a handler, and answers false when no more are taken.
-func (q *notices) put(run func(context.Context)) bool {
+// put queues the handler of a notification of so many bytes, and answers false when no more are taken.
+func (q *notices) put(size int, run func(context.Context)) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || len(q.queue) >= mostNotices {
+	if q.closed || len(q.queue) >= mostNotices || len(q.queue) > 0 && q.bytes+size > mostNoticeBytes {
 		return false
 	}
 	if !q.busy && !q.start(q.drain) {
 		return false
 	}
 	q.busy = true
-	q.queue = append(q.queue, run)
+	q.queue = append(q.queue, notice{run, size})
+	q.bytes += size
 	q.seq++
 	return true
 }
@@ -68,10 +79,11 @@ func (q *notices) next() func(context.Context) {
 		q.busy = false
 		return nil
 	}
-	run := q.queue[0]
-	q.queue[0] = nil
+	first := q.queue[0]
+	q.queue[0] = notice{}
 	q.queue = q.queue[1:]
-	return run
+	q.bytes -= first.size
+	return first.run
 }
 
 func (q *notices) one(ctx context.Context, run func(context.Context)) {
@@ -103,7 +115,7 @@ func (q *notices) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.done += uint64(len(q.queue))
-	q.queue = nil
+	q.queue, q.bytes = nil, 0
 	q.stirred()
 }
 

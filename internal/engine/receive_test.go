@@ -308,6 +308,46 @@ func TestNotificationsOfOnePeer(t *testing.T) {
 	})
 }
 
+// TestLargeNotificationsOfOnePeer: what waits for a slow handler is bounded in bytes too, but for one that waits alone.
+func TestLargeNotificationsOfOnePeer(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		size, sent, taken int
+	}{
+		{"of 1 MiB", 1 << 20, 80, 1 + 63}, // one runs; a frame is a little more than its text
+		{"of 65 MiB", 65 << 20, 4, 1 + 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				taken, dropped, gate := 0, 0, make(chan struct{})
+				e := engine.New(noticeHandler{call(empty), func(*era.Notice) { <-gate; taken++ }}, engine.Options{OnError: func(err error) {
+					if dropped++; !strings.Contains(err.Error(), "or 64 MiB of them") {
+						t.Errorf("told %v", err)
+					}
+				}})
+				p, err := e.Open(transport.PeerSpec{Codec: codec(t, mcp.Version20250618), Outlet: &outlet{}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close(nil)
+				x := legacy(t, p, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"x":"`+strings.Repeat("x", c.size)+`"}}`)
+				for range 2 { // room comes back
+					for range c.sent {
+						e.Deliver(t.Context(), x)
+						synctest.Wait()
+					}
+					close(gate)
+					synctest.Wait()
+					if taken != c.taken || dropped != c.sent-c.taken {
+						t.Errorf("%d taken and %d dropped, want %d taken", taken, dropped, c.taken)
+					}
+					taken, dropped, gate = 0, 0, make(chan struct{})
+				}
+			})
+		})
+	}
+}
+
 func TestSubscriptionsOfOnePeerAreBounded(t *testing.T) {
 	e := engine.New(call(empty), engine.Options{})
 	opened, err := e.Open(transport.PeerSpec{Outlet: &outlet{}})
