@@ -116,8 +116,8 @@ func (p Part) Content() mcp.Content {
 	return &mcp.EmbeddedResource{Resource: mcp.BlobResource(uri, p.MIME, p.Data)}
 }
 
-// FileURI is an address for a file of which only the name is known; "data" where that is not known either. Nothing can be
-// read there.
+// FileURI is an address for a file of which only the name is known; "data" where that is not known either. A [Part] of a file
+// with this address has that name again, without folders. Nothing can be read there.
 func FileURI(name string) string {
 	if name == "" {
 		name = "data"
@@ -126,7 +126,7 @@ func FileURI(name string) string {
 	out.WriteString("file:///")
 	for i := range len(name) {
 		c := name[i]
-		plain := c > ' ' && c < 0x7F && !strings.ContainsRune(`"#<>?\^`+"`{|}", rune(c))
+		plain := c > ' ' && c < 0x7F && !strings.ContainsRune(`"#%<>?\^`+"`{|}", rune(c))
 		if c == '/' && (i == 0 || name[i-1] == '.') {
 			plain = false // no way up and no second root
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -232,9 +233,15 @@ func isText(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "application/xml" || strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml" || kind == "application/yaml"
 }
 
+// fileName is the last part of the path of an address, as people write it: "a b.pdf" of file:///x/a%20b.pdf?v=2. It has no
+// slashes, whatever is escaped, so that nobody is led out of a folder.
 func fileName(uri string) string {
-	name := uri[strings.LastIndexByte(uri, '/')+1:]
-	name, _, _ = strings.Cut(name, "?")
+	path, _, _ := strings.Cut(uri, "#")
+	path, _, _ = strings.Cut(path, "?")
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if plain, err := url.PathUnescape(name); err == nil { // else it is none of an address, and as good as it came
+		name = plain[strings.LastIndexAny(plain, `/\`)+1:]
+	}
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
