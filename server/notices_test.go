@@ -168,7 +168,7 @@ func TestStrayFrames(t *testing.T) {
 			t.Errorf("%s: a fault without a text", frame)
 		}
 		w.want("ping", "", `{}`)
-		if !strings.Contains(log.String(), "stray fault") {
+		if !strings.Contains(log.String(), "fault outside any call") {
 			t.Errorf("%s: nothing in the log: %q", frame, log.String())
 		}
 	}

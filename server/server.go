@@ -96,7 +96,7 @@ func (s *Server) report(err error) {
 	if s.opts.OnError != nil {
 		s.opts.OnError(err)
 	}
-	s.logger().LogAttrs(context.Background(), slog.LevelWarn, "mcp: stray fault", slog.String("error", err.Error()))
+	s.logger().LogAttrs(context.Background(), slog.LevelWarn, "mcp: fault outside any call", slog.String("error", err.Error()))
 }
 
 func (s *Server) logger() *slog.Logger {

@@ -85,7 +85,7 @@ func (s *scene) run(ctx context.Context, given string) error {
 // dial connects to the server and leaves it when the scenario is done.
 func (s *scene) dial(ctx context.Context, opts client.Options, use func(c *client.Client) error) error {
 	opts.Info = mcp.Implementation{Name: "rialto-conformance-client", Version: "1.0.0"}
-	opts.OnError = func(err error) { fmt.Fprintln(os.Stderr, "client: stray fault:", err) }
+	opts.OnError = func(err error) { fmt.Fprintln(os.Stderr, "client: fault outside any call:", err) }
 	c, err := client.DialHTTP(ctx, s.url, opts)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func withSkills(ctx context.Context, s *scene, each func(c *skills.Client, skill
 	opts := answering()
 	opts.Extensions = []mcp.Extension{skills.Extension()}
 	return s.dial(ctx, opts, func(c *client.Client) error {
-		reader := skills.NewClient(c, func(err error) { fmt.Fprintln(os.Stderr, "client: stray fault:", err) })
+		reader := skills.NewClient(c, func(err error) { fmt.Fprintln(os.Stderr, "client: fault outside any call:", err) })
 		seen := false
 		for skill, err := range reader.List(ctx) {
 			if err != nil {
