@@ -48,9 +48,6 @@ func reason(s Server, err error) string {
 	if _, rest, ok := strings.Cut(text, "connect to "+dialName(s)+": "); ok {
 		text = rest
 	}
-	if _, rest, ok := strings.Cut(text, "the server could not be reached: "); ok {
-		text = rest // what stands before says how the era was looked for
-	}
 	return mask(s, text)
 }
 
