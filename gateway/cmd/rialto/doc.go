@@ -1,6 +1,6 @@
 // Command rialto is a gateway for the Model Context Protocol, and a client of it for people and scripts.
 //
-//	rialto gateway [--config FILE] [--listen ADDR] [--stdio]
+//	rialto gateway [--config FILE] [--listen ADDR] [--stdio] [--no-watch]
 //	rialto check [FILE] [--connect]
 //	rialto discover|tools|resources|prompts TARGET
 //	rialto call TARGET TOOL [key=value | key:=json ...]
