@@ -115,7 +115,7 @@ func (g *gateway) provision() error {
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Naming: namingOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.notes,
+		Naming: namingOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
 	})
 	if err != nil {
 		return err

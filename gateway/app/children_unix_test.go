@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	s := server.New(mcp.Implementation{Name: name, Version: "1"}, server.Options{})
-	server.AddTool(s, mcp.Tool{Name: name}, func(context.Context, *server.Request, struct{}) (string, error) { return strconv.Itoa(os.Getpid()), nil })
+	server.AddTool(s, mcp.Tool{Name: name}, func(context.Context, *server.Request, struct{}) (string, error) {
+		return strconv.Itoa(os.Getpid()), nil
+	})
 	if err := s.RunStdio(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -92,6 +92,8 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 func (g *gateway) take(next *config.Config) {
 	g.say.turn.Lock() // what becomes of servers is told after what was done with them
 	defer g.say.turn.Unlock()
+	g.say.hold()
+	defer g.say.release()
 	old := g.conf.Load()
 	var changes manager.Changes
 	err := g.bridge.Reload(namingOf(next), enabled(next.Servers), func() (err error) {

@@ -260,6 +260,10 @@ func TestReloadOfSettings(t *testing.T) {
 	f.err.wait(t, "was read anew: settings allowedHosts, allowedOrigins, prefix, alias")
 	f.err.wait(t, "path and pageSize in "+f.file+" waits for the next start") // listen is what the command line says
 	l.until(t, "z__a", "z__a_wait")
+	f.err.wait(t, `tool "a" of server "a" is shown as "z__a"`)
+	if said := f.err.String(); strings.Index(said, "was read anew") > strings.Index(said, "is shown as") {
+		t.Errorf("names are told before what was done:\n%s", said)
+	}
 	if got := initialize(t, f.url, "mcp.example", "https://app.example"); got != http.StatusOK {
 		t.Errorf("a host that is listed now: status %d", got)
 	}

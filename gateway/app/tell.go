@@ -23,6 +23,8 @@ type teller struct {
 
 	mu     sync.Mutex
 	failed map[string]string // the reason told last, by server
+	held   bool              // notes wait
+	notes  []route.Note      // that wait
 }
 
 func (t *teller) line(format string, args ...any) {
@@ -111,8 +113,17 @@ func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.
 	}
 }
 
-// notes tells of changed names, the first few in full.
-func (t *teller) notes(notes []route.Note) {
+// names tells of changed names, the first few in full.
+func (t *teller) names(notes []route.Note) {
+	t.mu.Lock()
+	held := t.held
+	if held {
+		t.notes = append(t.notes, notes...)
+	}
+	t.mu.Unlock()
+	if held {
+		return
+	}
 	const most = 6
 	for i, n := range notes {
 		if i == most {
@@ -121,6 +132,21 @@ func (t *teller) notes(notes []route.Note) {
 		}
 		t.line("  %s", n)
 	}
+}
+
+// hold lets the names wait that a reload changes, until release: what it does to servers is told first.
+func (t *teller) hold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held = true
+}
+
+func (t *teller) release() {
+	t.mu.Lock()
+	notes := t.notes
+	t.held, t.notes = false, nil
+	t.mu.Unlock()
+	t.names(notes)
 }
 
 // listening says where the gateway is, and what to try next.
