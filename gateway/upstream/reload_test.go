@@ -15,7 +15,7 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
-// town dials fakes by what the entry of a server says: its command names the tools it has, "" nobody.
+// town dials fakes by what the entry of a server says, each within a second: its command names the tools it has, "" nobody.
 type town struct {
 	mu    sync.Mutex
 	conns []*fake // in the order they were opened
@@ -25,6 +25,7 @@ type town struct {
 }
 
 func (w *town) dial(_ context.Context, s manager.Server) (Conn, error) {
+	time.Sleep(time.Second) // in a bubble: nothing is connected at once
 	if s.Command == "" {
 		return nil, errors.New("nobody at home, and the key is " + s.Env["KEY"])
 	}
