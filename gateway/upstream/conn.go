@@ -44,7 +44,8 @@ type Call struct {
 	Method string
 	Params json.RawMessage // an object, or nil
 
-	// Timeout bounds the wait for a sign of life, and Total the whole call. Zero means what the connection was opened with.
+	// Timeout bounds the wait for a sign of life, and Total the whole call. Zero means what the
+	// connection was opened with, negative no bound.
 	Timeout, Total time.Duration
 
 	// Caller is who the call is made for; nil means the gateway itself.

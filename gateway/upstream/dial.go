@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
@@ -18,8 +17,8 @@ func Dialing(opts client.Options) Dialer {
 	}
 	return func(ctx context.Context, s manager.Server) (Conn, error) {
 		o := opts
-		if end, ok := ctx.Deadline(); ok {
-			o.ConnectTimeout = time.Until(end)
+		if _, bounded := ctx.Deadline(); bounded {
+			o.ConnectTimeout = -1
 		}
 		return Open(o, func(o client.Options) (*client.Client, error) {
 			c, err := manager.Dial(ctx, s, o)

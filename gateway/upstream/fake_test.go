@@ -18,6 +18,7 @@ type fake struct {
 	pages   func(cursor string) string // the result of tools/list
 	call    func(Call) (*Answer, error)
 	listed  int
+	list    Call // the newest for the list
 	changed func(Kinds)
 	watched []string
 	updated func(string)
@@ -77,6 +78,7 @@ func (f *fake) Call(_ context.Context, call Call) (*Answer, error) {
 	}
 	f.mu.Lock()
 	f.listed++
+	f.list = call
 	pages, echo, changed := f.pages, f.echo, f.changed
 	f.mu.Unlock()
 	if echo {

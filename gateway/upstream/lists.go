@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
@@ -131,9 +130,8 @@ func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, e
 	seen := make(map[string]bool)
 	for page := 1; ; page++ {
 		call := Call{Method: l.method, Params: params}
-		if end, ok := ctx.Deadline(); ok { // which bounds all pages: one may take what is left
-			call.Timeout = time.Until(end)
-			call.Total = call.Timeout
+		if _, bounded := ctx.Deadline(); bounded { // all pages together: one may take what is left
+			call.Timeout, call.Total = -1, -1
 		}
 		answer, err := c.Call(ctx, call)
 		if err != nil {

@@ -357,6 +357,9 @@ func TestLimits(t *testing.T) {
 		if got := sent("a") + ", " + sent("b"); got != "0s 0s, 7s 0s" {
 			t.Errorf("at first: %s", got)
 		}
+		if list := w.conn("a").list; list.Timeout >= 0 || list.Total >= 0 {
+			t.Errorf("beside the limit for all pages, one page has %s and %s", list.Timeout, list.Total)
+		}
 		set.Limit(Limits{Connect: 3 * time.Second, Call: 2 * time.Second, Total: time.Minute})
 		if got := sent("a") + ", " + sent("b"); got != "2s 1m0s, 7s 1m0s" {
 			t.Errorf("then: %s", got)
