@@ -40,7 +40,7 @@ func (s *Server) confined(hint mcp.CacheHint) mcp.CacheHint {
 
 // filtered makes a page of what the caller may see. It is made anew each time, from entries that are encoded already.
 func (s *Server) filtered(ctx context.Context, r *Request, l *List, from int) *era.Outcome {
-	size, shown, last := s.opts.PageSize, []json.RawMessage(nil), 0
+	size, shown, last := int(s.pageSize.Load()), []json.RawMessage(nil), 0
 	next := ""
 	for i := from; i < len(l.items); i++ {
 		if !s.shows(ctx, r, l.kind, l.key(i)) {

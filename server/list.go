@@ -70,6 +70,10 @@ func NewList(kind ListKind, items []json.RawMessage, cache mcp.CacheHint) *List 
 // Len returns the number of entries.
 func (l *List) Len() int { return len(l.items) }
 
+// SetPageSize changes [Options.PageSize] while the server runs: for the pages that are asked for from now on. A client that is
+// in the middle of a list misses nothing. It may be called concurrently.
+func (s *Server) SetPageSize(entries int) { s.pageSize.Store(int64(entries)) }
+
 // list answers a list request from the catalogue or the registry.
 func (s *Server) list(ctx context.Context, r *Request, kind ListKind) *era.Outcome {
 	list := s.registered(kind)
@@ -89,7 +93,7 @@ func (s *Server) list(ctx context.Context, r *Request, kind ListKind) *era.Outco
 	if s.opts.Visible != nil {
 		return s.filtered(ctx, r, list, from)
 	}
-	page, err := list.page(r.in.Call, s.opts.PageSize, from, s.hint(r.Method()))
+	page, err := list.page(r.in.Call, int(s.pageSize.Load()), from, s.hint(r.Method()))
 	if err != nil {
 		return s.failure(r, fmt.Errorf("encode the list of %s: %w", kind, err))
 	}
@@ -124,6 +128,7 @@ func (l *List) page(call *era.Call, size, from int, hint mcp.CacheHint) (json.Ra
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pages := maps.Clone(*l.pages.Load())
+	maps.DeleteFunc(pages, func(k pageKey, _ json.RawMessage) bool { return k.codec == key.codec && k.size != size }) // as it was before
 	pages[key] = page
 	l.pages.Store(&pages)
 	return page, nil

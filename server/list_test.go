@@ -112,6 +112,25 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The size of pages may change between two of them.
+func TestSetPageSize(t *testing.T) {
+	for _, revision := range bothEras {
+		s := newServer(server.Options{PageSize: 2})
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			rawTool(t, s, name, nothing)
+		}
+		w := dial(t, s, revision)
+		cursor := w.wantNames("", "a b")
+		s.SetPageSize(1)
+		cursor = w.wantNames(cursor, "c")
+		s.SetPageSize(0)
+		if end := w.wantNames(cursor, "d e"); end != "" {
+			t.Errorf("the last page has a cursor: %q", end)
+		}
+		w.wantNames("", "a b c d e")
+	}
+}
+
 // A cursor names the entry before it: nobody is passed over when entries come and go between two pages.
 func TestCursorsAreStable(t *testing.T) {
 	for _, c := range []struct {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/state"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // No option of HTTPOptions is forgotten on its way to the wire.
 func TestHTTPOptionsArrive(t *testing.T) {
 	all := HTTPOptions{
-		AllowedHosts: []string{"a"}, AllowedOrigins: []string{"http://a"},
+		AllowedHosts: []string{"a"}, AllowedOrigins: []string{"http://a"}, Guard: streamhttp.NewGuard(nil, nil),
 		SecurityValidator: func(*http.Request) error { return nil }, Principal: func(*http.Request) *mcp.Principal { return nil },
 		Sessionless: true, JSONOnly: true, MaxBodyBytes: 1, UpgradeAfter: time.Second, KeepAlive: time.Second,
 		IdleTimeout: time.Second, MaxSessions: 1, MaxStreams: 1, BodyTimeout: time.Second, WriteTimeout: time.Second, NoHijack: true,

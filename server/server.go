@@ -29,7 +29,8 @@ type Server struct {
 	own     engine.Pace   // of what the server answers by itself
 	around  Call          // through the middleware; nil without any
 
-	pages      pages    // that clients were sent to
+	pages      pages // that clients were sent to
+	pageSize   atomic.Int64
 	completers sync.Map // completerKey -> Completer
 
 	relay *relay // nil without a bus
@@ -59,6 +60,7 @@ func New(info mcp.Implementation, opts Options) *Server {
 	}
 	limits := schema.Options{MaxDepth: opts.MaxSchemaDepth, MaxSubschemas: opts.MaxSubschemas}
 	s := &Server{info: info, opts: opts, schemas: schema.NewCache(0, limits)}
+	s.SetPageSize(opts.PageSize)
 	if err := opts.checkHints(); err != nil {
 		panic("server: " + err.Error())
 	}

@@ -31,7 +31,7 @@ var settings = []setting{
 	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},
 	{"totalTimeout", true, func(c *config.Config) any { return c.TotalTimeout }},
-	{"pageSize", false, func(c *config.Config) any { return c.PageSize }},
+	{"pageSize", true, func(c *config.Config) any { return c.PageSize }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 }
 

@@ -99,7 +99,7 @@ func TestChangedInWords(t *testing.T) {
 			t.Errorf("%s: %q and %q", tc.name, now, later)
 		}
 	}
-	other := conf(func(c *config.Config) { c.PageSize = 7 })
+	other := conf(func(c *config.Config) { c.Path = "/x" })
 	if now, later := changed(old, other, old, manager.Changes{}); later != nil {
 		t.Errorf("back at what it began with: %q and %q", now, later)
 	}

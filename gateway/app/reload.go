@@ -105,6 +105,7 @@ func (g *gateway) take(next *config.Config) {
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
 		return
 	}
+	g.front.SetPageSize(next.PageSize)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
 	g.conf.Store(next)
 	g.say.reloaded(g, old, next, changes)

@@ -256,10 +256,13 @@ func TestReloadOfSettings(t *testing.T) {
 		t.Errorf("a host that is not listed: status %d", got)
 	}
 	save(t, f.file, file(`"prefix": "always", "allowedHosts": ["mcp.example"], "allowedOrigins": ["https://app.example"], "servers": {"a": {"alias": "z"}},
-		"listen": "127.0.0.1:1", "path": "/other", "pageSize": 1`, "a", a))
-	f.err.wait(t, "was read anew: settings allowedHosts, allowedOrigins, prefix, alias")
-	f.err.wait(t, "path and pageSize in "+f.file+" waits for the next start") // listen is what the command line says
+		"listen": "127.0.0.1:1", "path": "/other", "pageSize": 1, "requireAll": true`, "a", a))
+	f.err.wait(t, "was read anew: settings allowedHosts, allowedOrigins, prefix, alias, pageSize")
+	f.err.wait(t, "path and requireAll in "+f.file+" wait for the next start") // listen is what the command line says
 	l.until(t, "z__a", "z__a_wait")
+	if page, err := l.ListTools(t.Context(), nil); err != nil || len(page.Tools) != 1 || page.NextCursor == nil {
+		t.Errorf("a page of one: %+v, %v", page, err)
+	}
 	f.err.wait(t, `tool "a" of server "a" is shown as "z__a"`)
 	if said := f.err.String(); strings.Index(said, "was read anew") > strings.Index(said, "is shown as") {
 		t.Errorf("names are told before what was done:\n%s", said)

@@ -98,7 +98,11 @@ func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.
 		return name == "listen" && (g.opts.Listen != "" || g.opts.Stdio != nil) || name == "path" && g.opts.Stdio != nil
 	})
 	if len(later) > 0 {
-		t.line("rialto: %s in %s waits for the next start: it cannot change while the gateway runs", sentence(later), g.opts.Source.File)
+		verb := "waits"
+		if len(later) > 1 {
+			verb = "wait"
+		}
+		t.line("rialto: %s in %s %s for the next start: no change while the gateway runs", sentence(later), g.opts.Source.File, verb)
 	}
 	t.mu.Lock()
 	for _, name := range slices.Concat(changes.Removed, changes.Changed) {
