@@ -198,14 +198,15 @@ func TestProbeOnASibling(t *testing.T) {
 	for name, tc := range map[string]struct {
 		want   string
 		starts int
+		wait   time.Duration // for the answer to the probe; short where none comes
 	}{
-		"modern": {"2026-07-28", 2},
-		"silent": {"2025-11-25", 2},
-		"dies":   {"2025-11-25", 2},
-		"mortal": {"2026-07-28", 2},
+		"modern": {"2026-07-28", 2, time.Minute},
+		"silent": {"2025-11-25", 2, 500 * time.Millisecond},
+		"dies":   {"2025-11-25", 2, time.Minute},
+		"mortal": {"2026-07-28", 2, time.Minute},
 	} {
 		cmd, starts := command(t, name)
-		c, err := client.DialStdio(t.Context(), cmd, client.Options{ProbeSibling: true, ProbeTimeout: 500 * time.Millisecond})
+		c, err := client.DialStdio(t.Context(), cmd, client.Options{ProbeSibling: true, ProbeTimeout: tc.wait})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
