@@ -185,6 +185,9 @@ func (x *call) read(resp *http.Response) (elsewhere bool, err error) {
 
 // later is for an answer without content: some legacy servers send the true one on the GET stream.
 func (x *call) later(status int) (elsewhere bool, err error) {
+	if x.client.ctx.Err() != nil { // the server ends what runs in the session that Close ends, and may be first
+		return false, transport.ErrClosed
+	}
 	if status != http.StatusOK && x.resumable() && x.client.Listening() {
 		return true, nil
 	}

@@ -117,6 +117,21 @@ func TestClientModern(t *testing.T) {
 	}
 }
 
+// A call that the server drops because Close has ended its session has ended with the client.
+//
+// Seen to fail: the call said that the stream had ended without an answer.
+func TestCallDroppedByClose(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	x := &call{client: &Client{ctx: ctx}}
+	if _, err := x.later(200); !errors.Is(err, transport.ErrCut) {
+		t.Errorf("before: %v", err)
+	}
+	cancel()
+	if _, err := x.later(202); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("after: %v", err)
+	}
+}
+
 func TestClientLegacy(t *testing.T) {
 	for name, opts := range carriers {
 		t.Run(name, func(t *testing.T) {
