@@ -91,7 +91,7 @@ func (f *File) Server(name string) (*Server, bool) {
 func ReadFile(path string, opts ReadOptions) (*File, error) {
 	r, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the configuration: %w", err)
+		return nil, err
 	}
 	defer func() { _ = r.Close() }() // only read from: nothing is lost when closing fails
 	return Read(r, path, opts)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,5 +205,21 @@ func (m *Manager) member(name string) (*member, error) {
 	if m.ctx.Err() != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrClosed, ErrNotRun)
 	}
-	return nil, fmt.Errorf("%w: %.80q (%w)", ErrUnknownServer, name, ErrNotRun)
+	return nil, fmt.Errorf("%w: %.80q%s (%w)", ErrUnknownServer, name, m.others(), ErrNotRun)
+}
+
+// others says which servers there are, for who has named another one; m.mu is held.
+func (m *Manager) others() string {
+	const most = 10
+	var names []string
+	for _, b := range m.order[:min(len(m.order), most)] {
+		names = append(names, strconv.Quote(b.name))
+	}
+	switch more := len(m.order) - len(names); {
+	case len(names) == 0:
+		return "; there is none"
+	case more > 0:
+		return fmt.Sprintf("; there are %s and %d more", strings.Join(names, ", "), more)
+	}
+	return "; there are " + strings.Join(names, ", ")
 }

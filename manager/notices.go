@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -26,6 +27,17 @@ const (
 
 	AllKinds = Tools | Prompts | Resources | Templates
 )
+
+// String names the lists, such as "tools, prompts".
+func (k Kinds) String() string {
+	var names []string
+	for kind, name := range []string{"tools", "prompts", "resources", "templates"} {
+		if k&(1<<kind) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 // Notices gathers what a server says has changed, while at most one refresh runs. The pause between refreshes grows. Its
 // methods may be called concurrently.
