@@ -191,6 +191,8 @@ func TestGoneInTheMiddle(t *testing.T) {
 				time.Sleep(5 * time.Minute)
 				synctest.Wait()
 				result, err := m.Call(t.Context(), name("odd", "one"), nil)
+				p.mu.Lock()
+				defer p.mu.Unlock()
 				if err != nil || result.Text() != "done" || deaths != 3 || m.Status()[0].State != manager.Ready || m.Status()[0].Tools != 1 {
 					t.Errorf("%v, %v after %d deaths; %+v", result, err, deaths, m.Status()[0])
 				}
