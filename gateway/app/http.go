@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 
@@ -27,7 +28,17 @@ func (g *gateway) handler() http.Handler {
 	if g.begun.Path != healthPath {
 		mux.HandleFunc("GET "+healthPath, g.health)
 	}
+	mux.HandleFunc("GET /{$}", g.root)
 	return mux
+}
+
+// root tells a person who has opened the address in a browser where things are.
+func (g *gateway) root(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := fmt.Fprintf(w, "This is a gateway for the Model Context Protocol. Clients use the address %s; %s has the states of the servers.\n", g.begun.Path, healthPath)
+	if err != nil {
+		g.say.line("rialto: /: %v", err)
+	}
 }
 
 // health answers 200 while the gateway serves, with the state of each server. Reasons stay on standard error: they may

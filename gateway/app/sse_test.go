@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,7 +12,7 @@ import (
 )
 
 // TestOldestClients holds that clients which know HTTP+SSE alone find the gateway at /sse, beside the endpoint, and that an
-// endpoint of that name has it for itself.
+// endpoint of that name has it for itself. The root tells people where the endpoint is.
 func TestOldestClients(t *testing.T) {
 	r := start(t, nil)
 	c, err := client.DialSSE(t.Context(), strings.TrimSuffix(r.url, "/mcp")+"/sse", client.Options{})
@@ -30,15 +32,24 @@ func TestOldestClients(t *testing.T) {
 	conf.Path = "/message"
 	r = start(t, conf)
 	base := strings.TrimSuffix(r.url, "/message")
-	resp, err := http.Get(base + "/sse")
+	if status, text := get(t, base+"/sse"); status != http.StatusNotFound {
+		t.Errorf("/sse beside the endpoint /message answers %d %s", status, text)
+	}
+	if status, text := get(t, base+"/"); status != http.StatusOK || !strings.Contains(text, "Clients use the address /message;") {
+		t.Errorf("the root answers %d %s", status, text)
+	}
+	r.end(t)
+}
+
+func get(t *testing.T, url string) (status int, text string) {
+	t.Helper()
+	resp, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := resp.Body.Close(); err != nil {
-		t.Error(err)
+	body, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusNotFound {
-		t.Errorf("/sse beside the endpoint /message answers %d", resp.StatusCode)
-	}
-	r.end(t)
+	return resp.StatusCode, string(body)
 }
