@@ -19,8 +19,6 @@ func TestWireError(t *testing.T) {
 		{"page to visit", visit, map[string]int64{"2025-03-26": -32603, "2025-06-18": -32603, "2025-11-25": -32042, "2026-07-28": -32603}},
 		{"relayed -32002", &mcp.Error{Code: -32002, Message: "x", Remote: true}, map[string]int64{"2025-11-25": -32002, "2026-07-28": -32602}},
 		{"relayed -32042", &mcp.Error{Code: -32042, Message: "x", Remote: true}, map[string]int64{"2025-11-25": -32042, "2026-07-28": -32603}},
-		{"a capability that the request lacks", mcp.MissingCapability(mcp.ClientCapabilities{}), map[string]int64{"2025-11-25": -32603, "2026-07-28": -32021}},
-		{"relayed -32020", &mcp.Error{Code: -32020, Message: "x", Remote: true}, map[string]int64{"2025-03-26": -32603, "2026-07-28": -32020}},
 		{"a vendor's", &mcp.Error{Code: 4711, Message: "x"}, map[string]int64{"2025-11-25": 4711, "2026-07-28": 4711}},
 		{"relayed -32001", &mcp.Error{Code: -32001, Message: "x"}, map[string]int64{"2025-11-25": -32001, "2026-07-28": -32001}},
 		{"invalid params", mcp.InvalidParams("x"), map[string]int64{"2025-11-25": -32602, "2026-07-28": -32602}},

@@ -7,9 +7,7 @@ import (
 )
 
 // WireError gives the two era-bound codes their number: a missing resource is -32002 in every revision; the demand for a
-// visit to a page is -32042 where URL elicitation exists and an internal error before. What a relay brings of the modern era's
-// own refusals of a request, for a header or a capability that it lacks, is an internal error too: no legacy revision has these
-// codes. Other codes stay.
+// visit to a page is -32042 where URL elicitation exists and an internal error before. Other codes stay.
 func (c *Codec) WireError(e *mcp.Error) *jsonrpc.Error {
 	code := e.Code
 	switch {
@@ -17,8 +15,6 @@ func (c *Codec) WireError(e *mcp.Error) *jsonrpc.Error {
 		code = era.WireResourceNotFound
 	case code == mcp.CodeURLElicitationRequired && c.traits.URLElicitation:
 		code = era.WireURLElicitationRequired
-	case code == mcp.CodeMissingCapability, code == mcp.CodeHeaderMismatch:
-		code = mcp.CodeInternal
 	}
 	return era.WriteError(e, code)
 }
