@@ -71,7 +71,7 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 	}
 	gone := func() {
 		h.remove(l)
-		in.engine.interest()
+		l.in.engine.interest() // nothing else is held on to: there may be very many listens
 	}
 	in.engine.interest()
 	parked := in.park(gone)

@@ -92,6 +92,9 @@ func (p *Peer) expect(w *pending) error {
 	if w.out.Token == nil && (w.opts.OnProgress != nil || w.opts.ResetOnProgress || w.opts.WantProgress) {
 		w.out.Token = w.out.ID.Raw()
 	}
+	if p.pending == nil {
+		p.pending = make(map[jsonrpc.ID]*pending)
+	}
 	p.pending[w.out.ID] = w
 	return nil
 }

@@ -35,8 +35,8 @@ type Peer struct {
 	incoming  map[jsonrpc.ID]*Incoming
 	active    int // requests that have a place among the running ones
 	queue     []*Incoming
-	pending   map[jsonrpc.ID]*pending
-	resources map[string]bool // legacy subscriptions, by URI
+	pending   map[jsonrpc.ID]*pending // nil as long as the peer was asked nothing: there may be very many peers
+	resources map[string]bool         // legacy subscriptions, by URI
 	lastID    int64
 	abandoned []jsonrpc.ID // of calls that nobody waits for any more, the newest last
 	closed    error
@@ -56,7 +56,7 @@ func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
 	p := &Peer{
 		engine: e, outlet: spec.Outlet, prefix: spec.IDPrefix, opened: spec.Codec, codec: spec.Codec,
 		SessionID: spec.SessionID, Principal: spec.Principal,
-		incoming: make(map[jsonrpc.ID]*Incoming), pending: make(map[jsonrpc.ID]*pending),
+		incoming: make(map[jsonrpc.ID]*Incoming),
 	}
 	p.keeper, _ = spec.Outlet.(transport.Keeper)
 	if p.prefix == "" {
