@@ -31,6 +31,9 @@ func (p *Peer) register(in *Incoming) error {
 	if in.Codec.Traits().Handshake {
 		in.Envelope = p.envelope
 	}
+	if p.incoming == nil {
+		p.incoming = make(map[jsonrpc.ID]*Incoming)
+	}
 	p.incoming[in.ID()] = in
 	return nil
 }

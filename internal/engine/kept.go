@@ -128,6 +128,9 @@ const (
 func (p *Peer) initialized() {
 	p.box.hold()
 	p.mu.Lock()
+	if len(p.incoming) == 0 {
+		p.incoming = nil // the room that the handshake has taken; most sessions with an open stream wait for long now
+	}
 	foreseen := p.opening != openingNone
 	if foreseen {
 		p.opening = openingForeseen

@@ -29,11 +29,11 @@ type Peer struct {
 	box     mailbox // changes on their way to a legacy peer
 
 	mu        sync.Mutex
-	opened    era.Codec    // what the peer was opened with
-	codec     era.Codec    // of the handshake; nil before it
-	envelope  era.Envelope // what the handshake said
-	incoming  map[jsonrpc.ID]*Incoming
-	active    int // requests that have a place among the running ones
+	opened    era.Codec                // what the peer was opened with
+	codec     era.Codec                // of the handshake; nil before it
+	envelope  era.Envelope             // what the handshake said
+	incoming  map[jsonrpc.ID]*Incoming // nil until a request comes, and again after the handshake
+	active    int                      // requests that have a place among the running ones
 	queue     []*Incoming
 	pending   map[jsonrpc.ID]*pending // nil as long as the peer was asked nothing: there may be very many peers
 	resources map[string]bool         // legacy subscriptions, by URI
@@ -56,7 +56,6 @@ func newPeer(e *Engine, spec transport.PeerSpec) *Peer {
 	p := &Peer{
 		engine: e, outlet: spec.Outlet, prefix: spec.IDPrefix, opened: spec.Codec, codec: spec.Codec,
 		SessionID: spec.SessionID, Principal: spec.Principal,
-		incoming: make(map[jsonrpc.ID]*Incoming),
 	}
 	p.keeper, _ = spec.Outlet.(transport.Keeper)
 	if p.prefix == "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"time"
 
@@ -36,7 +35,7 @@ func (c Crowd) Faults() error {
 	if c.Heard != c.Streams {
 		err = fmt.Errorf("%d of %d streams were told of the change", c.Heard, c.Streams)
 	}
-	if math.Round(c.Memory*100)/100 > CrowdAim { // as it is shown
+	if c.Memory > CrowdAim {
 		err = errors.Join(err, fmt.Errorf("a stream takes %.2f of what it takes the bare server, more than %.2f", c.Memory, CrowdAim))
 	}
 	if c.After > c.Before+spare {

@@ -36,11 +36,11 @@ func TestTenThousandStreams(t *testing.T) {
 	}
 }
 
-// measured takes up to five measurements of the memory: it depends on when the collectors of both servers last ran.
+// measured takes up to three measurements of the memory: it depends on when the collectors of both servers last ran.
 func measured(t *testing.T, legacy bool, n int) Crowd {
 	t.Helper()
 	var crowd Crowd
-	for try := 0; try == 0 || (try < 5 && crowd.Memory > CrowdAim); try++ {
+	for try := 0; try == 0 || (try < 3 && crowd.Memory > CrowdAim); try++ {
 		var err error
 		if crowd, err = MeasureCrowd(t.Context(), legacy, n, t.Output()); err != nil {
 			t.Fatal(err)
