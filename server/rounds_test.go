@@ -266,16 +266,19 @@ func TestCancelledWhileAsked(t *testing.T) {
 				return nil, mcp.NeedInput().ListRoots("r")
 			})
 			ctx, cancel := context.WithCancel(t.Context())
-			withdrawn := make(chan error, 1)
+			withdrawn, returned := make(chan error, 1), make(chan struct{})
 			o := (&interviewee{}).options()
 			o.OnRequest = func(ctx context.Context, _ *client.IncomingRequest) (json.RawMessage, error) {
 				cancel()
 				<-ctx.Done()
 				withdrawn <- context.Cause(ctx)
+				<-returned // an answer now, though unwanted, could bring the end of the call before it is given up
 				return nil, ctx.Err()
 			}
 			c := w.Dial(t, s, o)
-			if _, err := c.CallTool(ctx, "ask", nil); !errors.Is(err, context.Canceled) {
+			_, err := c.CallTool(ctx, "ask", nil)
+			close(returned)
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("the call ended with %v", err)
 			}
 			select {
