@@ -147,6 +147,9 @@ func (b *binder) bind(l Listed) (*bound, error) {
 			server = ""
 		}
 		name = b.opts.Profile.Name(server, l.Tool.Name)
+		if b.prefix && server == "" && strings.Contains(l.Tool.Name, separator) { // it could be read as one of a server
+			name = b.opts.Profile.marked("", l.Tool.Name)
+		}
 	}
 	if other := b.byName[name]; other != nil {
 		return nil, fmt.Errorf("the name %q is taken by tool %q of server %q", name, other.Original, other.Server)

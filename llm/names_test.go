@@ -1,6 +1,8 @@
 package llm_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
 	"regexp"
@@ -103,6 +105,26 @@ func TestNamesFitLeadBackAndStay(t *testing.T) {
 	if err := quick.Check(holds, &quick.Config{MaxCount: 20}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestNoServerReadsAsAnother holds that a tool of a server without a name does not take the place of a tool of a server with one.
+func TestNoServerReadsAsAnother(t *testing.T) {
+	set := bind(t, &fake{tools: listed("a__b", "a/b", "c")}, llm.Options{})
+	if got := names(set); got != "a__b_"+digestOf("", "a__b")+" a__b c" || set.Skipped() != nil {
+		t.Errorf("the names are %s; left out: %v", got, set.Skipped())
+	}
+	if tool, _ := set.Tool("a__b"); tool.Server != "a" || tool.Original != "b" {
+		t.Errorf("a__b leads to %+v", tool)
+	}
+	if got := names(bind(t, &fake{tools: listed("a__b", "c")}, llm.Options{})); got != "a__b c" {
+		t.Errorf("where no server has a name, the names are %s", got)
+	}
+}
+
+// digestOf is what marks a name that could not stay as it is.
+func digestOf(server, tool string) string {
+	sum := sha256.Sum256([]byte(server + "\x00" + tool))
+	return hex.EncodeToString(sum[:4])
 }
 
 // TestAliasesGoFirst holds that no server takes a name that the user has given to another tool.

@@ -14,8 +14,9 @@ import (
 // once: names of at most 64 letters, digits, '_' and '-' that begin with a letter or '_'.
 //
 // A name that fits and has no server in front stays as it is. Where a [Source] has several servers, the server's name
-// stands in front, with "__" between. What does not fit is cleaned, cut in the middle, and gets eight digits of a digest
-// over server and name; so a name depends on these alone, not on what else is in the list, and two names never become one.
+// stands in front, with "__" between; a tool of a server without a name is marked as below when "__" is in its own name.
+// What does not fit is cleaned, cut in the middle, and gets eight digits of a digest over server and name; so a name depends
+// on these alone, not on what else is in the list, and two names never become one.
 type Profile struct {
 	API string // for reports
 
