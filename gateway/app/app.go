@@ -107,7 +107,7 @@ func (g *gateway) provision() error {
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
 		Dial:       upstream.Dialing(client.Options{Info: info}),
 		Limits:     limitsOf(g.begun),
-		TrustHints: func(s manager.Server) bool { return g.conf.Load().TrustHints[s.Name] },
+		TrustHints: func(s manager.Server) bool { return g.conf.Load().PerServer[s.Name].TrustHints },
 		OnState:    g.say.state,
 		OnChange:   func() { g.bridge.Changed() },
 		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
@@ -115,7 +115,7 @@ func (g *gateway) provision() error {
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Naming: namingOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
+		Rules: rulesOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
 	})
 	if err != nil {
 		return err

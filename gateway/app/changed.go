@@ -26,13 +26,26 @@ var settings = []setting{
 	{"separator", true, func(c *config.Config) any { return c.Naming.Separator }},
 	{"maxNameLength", true, func(c *config.Config) any { return c.Naming.MaxLength }},
 	{"alias", true, func(c *config.Config) any { return c.Naming.Aliases }},
-	{"trustHints", true, func(c *config.Config) any { return c.TrustHints }},
+	{"trustHints", true, perServer(func(s config.ServerSettings) any { return s.TrustHints })},
 	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},
 	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},
 	{"totalTimeout", true, func(c *config.Config) any { return c.TotalTimeout }},
 	{"pageSize", true, func(c *config.Config) any { return c.PageSize }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
+}
+
+// perServer is what the section says of single servers, where it says anything.
+func perServer(of func(config.ServerSettings) any) func(*config.Config) any {
+	return func(c *config.Config) any {
+		said := make(map[string]any)
+		for name, s := range c.PerServer {
+			if v := reflect.ValueOf(of(s)); v.IsValid() && !v.IsZero() {
+				said[name] = v.Interface()
+			}
+		}
+		return said
+	}
 }
 
 // differ tells whether two configurations say different things. Nothing and none are the same.

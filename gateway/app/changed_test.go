@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,36 +15,51 @@ import (
 // TestEverySettingIsKnown changes one thing of a configuration after the other: none of them changes unseen.
 func TestEverySettingIsKnown(t *testing.T) {
 	elsewhere := []string{"Servers", "Inputs", "Names", "Source"} // not of the gateway's section
-	var visit func(at []int, v reflect.Type, name string)
-	seen := 0
-	visit = func(at []int, v reflect.Type, name string) {
-		if v.Kind() == reflect.Struct {
+	known := make(map[string]bool)
+	// visit changes each thing in a value of a type; in tells which configuration has that value in it.
+	var visit func(v reflect.Type, name string, in func(edit func(reflect.Value)) *config.Config)
+	visit = func(v reflect.Type, name string, in func(edit func(reflect.Value)) *config.Config) {
+		switch {
+		case slices.Contains(elsewhere, name):
+			return
+		case v.Kind() == reflect.Struct:
 			for i := range v.NumField() {
-				visit(append(at[:len(at):len(at)], i), v.Field(i).Type, v.Field(i).Name)
+				visit(v.Field(i).Type, v.Field(i).Name, func(edit func(reflect.Value)) *config.Config {
+					return in(func(whole reflect.Value) { edit(whole.Field(i)) })
+				})
 			}
 			return
+		case v == reflect.TypeFor[map[string]config.ServerSettings]():
+			visit(v.Elem(), name, func(edit func(reflect.Value)) *config.Config {
+				one := reflect.New(v.Elem()).Elem()
+				edit(one)
+				return in(func(field reflect.Value) {
+					field.Set(reflect.ValueOf(map[string]config.ServerSettings{"a": one.Interface().(config.ServerSettings)}))
+				})
+			})
+			return
 		}
-		for _, other := range elsewhere {
-			if name == other {
-				return
-			}
-		}
-		next := *config.Default()
-		field := reflect.ValueOf(&next).Elem().FieldByIndex(at)
-		field.Set(other(t, field))
+		next := in(func(field reflect.Value) { field.Set(other(t, field)) })
 		var found []string
 		for _, s := range settings {
-			if s.differ(config.Default(), &next) {
+			if s.differ(config.Default(), next) {
 				found = append(found, s.name)
+				known[s.name] = true
 			}
 		}
-		if seen++; len(found) != 1 {
+		if len(found) != 1 {
 			t.Errorf("%s: found as %q", name, found)
 		}
 	}
-	visit(nil, reflect.TypeFor[config.Config](), "")
-	if seen != len(settings) {
-		t.Errorf("%d fields and %d settings", seen, len(settings))
+	visit(reflect.TypeFor[config.Config](), "", func(edit func(reflect.Value)) *config.Config {
+		c := config.Default()
+		edit(reflect.ValueOf(c).Elem())
+		return c
+	})
+	for _, s := range settings {
+		if !known[s.name] {
+			t.Errorf("%s is no thing of a configuration", s.name)
+		}
 	}
 }
 
@@ -59,6 +75,8 @@ func other(t *testing.T, v reflect.Value) reflect.Value {
 	case reflect.Bool:
 		out.SetBool(!v.Bool())
 		return out
+	case reflect.Pointer:
+		return reflect.New(v.Type().Elem())
 	case reflect.Slice:
 		return reflect.Append(v, reflect.New(v.Type().Elem()).Elem())
 	case reflect.Map:

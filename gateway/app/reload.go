@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
@@ -96,7 +97,7 @@ func (g *gateway) take(next *config.Config) {
 	defer g.say.release()
 	old := g.conf.Load()
 	var changes manager.Changes
-	err := g.bridge.Reload(namingOf(next), enabled(next.Servers), func() (err error) {
+	err := g.bridge.Reload(rulesOf(next), enabled(next.Servers), func() (err error) {
 		g.set.Limit(limitsOf(next))
 		changes, err = g.set.Reload(next.Servers)
 		return err
@@ -114,6 +115,9 @@ func (g *gateway) take(next *config.Config) {
 func limitsOf(c *config.Config) upstream.Limits {
 	return upstream.Limits{Connect: c.ConnectTimeout, List: c.ListTimeout, Call: c.CallTimeout, Total: c.TotalTimeout}
 }
+
+// rulesOf is what a configuration lays down about all that passes.
+func rulesOf(c *config.Config) bridge.Rules { return bridge.Rules{Naming: namingOf(c)} }
 
 // namingOf leaves out the aliases of servers that take no part.
 func namingOf(c *config.Config) route.Naming {

@@ -16,8 +16,8 @@ import (
 
 // Options configures a Bridge. The zero value is ready to use.
 type Options struct {
-	// Naming says under which names things are shown.
-	Naming route.Naming
+	// Rules are those to begin with; see [Bridge.Reload].
+	Rules Rules
 
 	// StartWait is how long a request waits at most for servers that have not been tried yet. Zero means 5 s.
 	StartWait time.Duration
@@ -43,7 +43,7 @@ type Upstreams interface {
 
 // Bridge is one server in front of many. Its methods may be called concurrently.
 type Bridge struct {
-	opts  Options // Naming apart, which a reload changes
+	opts  Options // Rules apart, which a reload changes
 	ups   Upstreams
 	front *server.Server
 	until time.Time // when waiting for first connections ends
@@ -55,9 +55,9 @@ type Bridge struct {
 	watchTimer *time.Timer // runs when it is to be looked at
 	watchOver  bool
 
-	mu     sync.Mutex // of those who rebuild
-	naming route.Naming
-	view   atomic.Pointer[view]
+	mu    sync.Mutex // of those who rebuild
+	rules *Rules
+	view  atomic.Pointer[view]
 }
 
 // New makes a bridge over upstreams that may still be connecting. Changed must be called when their lists have changed.
@@ -69,8 +69,8 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{opts: opts, naming: opts.Naming, ups: ups, until: time.Now().Add(opts.StartWait)}
-	first, err := build(opts.Naming, ups.Snapshots())
+	b := &Bridge{opts: opts, rules: &opts.Rules, ups: ups, until: time.Now().Add(opts.StartWait)}
+	first, err := build(&opts.Rules, ups.Snapshots())
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,11 @@ func (b *Bridge) Changed() {
 	b.rebuild()
 }
 
-// Reload takes another naming into use, and with it other servers: swap puts those in place, and servers are their names.
+// Reload takes other rules into use, and with them other servers: swap puts those in place, and servers are their names.
 // Clients see both at one moment, and hear of the lists that look different. It fails when the naming does not fit the
 // servers, or with the error of swap; then nothing has changed. swap must not wait for a call of Changed.
-func (b *Bridge) Reload(naming route.Naming, servers []string, swap func() error) error {
-	if err := naming.Validate(servers); err != nil {
+func (b *Bridge) Reload(rules Rules, servers []string, swap func() error) error {
+	if err := rules.Naming.Validate(servers); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -116,14 +116,14 @@ func (b *Bridge) Reload(naming route.Naming, servers []string, swap func() error
 	if err := swap(); err != nil {
 		return err
 	}
-	b.naming = naming
+	b.rules = &rules
 	b.rebuild()
 	return nil
 }
 
 // rebuild puts a new view in place and announces what is different. b.mu is held.
 func (b *Bridge) rebuild() {
-	next, err := build(b.naming, b.ups.Snapshots())
+	next, err := build(b.rules, b.ups.Snapshots())
 	if err != nil { // the naming was checked in New, or in Reload, against the same servers
 		b.opts.Logger.Error("the lists cannot be merged", slog.String("error", err.Error()))
 		return
@@ -159,9 +159,9 @@ func (b *Bridge) report(old, next *view) {
 }
 
 // List implements [server.Catalogue].
-func (b *Bridge) List(ctx context.Context, _ *server.Request, kind server.ListKind) (*server.List, error) {
+func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.ListKind) (*server.List, error) {
 	b.settle(ctx)
-	return b.view.Load().lists[kind], nil
+	return b.view.Load().narrow(req).lists[kind], nil
 }
 
 // settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.
@@ -187,7 +187,11 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if err := to.mirrors.Check(req); err != nil {
 		return nil, err
 	}
-	result, err := b.relay(ctx, req, v, to)
+	p := &Passage{Request: req, Kind: to.kind, Target: to.Target, Params: to.params}
+	result, err := walk(ctx, v.rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) {
+		to.params = p.Params
+		return b.relay(ctx, req, v, to)
+	})
 	b.origins.keep(result, v, to)
 	return result, err
 }
@@ -197,11 +201,11 @@ func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed
 	if known, ok := b.origins.take(req); ok {
 		return known.view, known.to, true
 	}
-	v := b.view.Load()
+	v := b.view.Load().narrow(req)
 	to, ok := r.find(v, req)
 	if !ok {
 		b.settle(ctx)
-		v = b.view.Load()
+		v = b.view.Load().narrow(req)
 		to, ok = r.find(v, req)
 	}
 	return v, to, ok
@@ -209,6 +213,7 @@ func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed
 
 // destination is where a request goes, and what it becomes for that server.
 type destination struct {
+	kind route.Kind // of what is asked for
 	route.Target
 	params json.RawMessage
 	wrap   bool // the tool's output schema has a root that is no object

@@ -25,37 +25,36 @@ var relays = map[string]relayed{
 
 func findTool(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Tool(req.Name())
-	return destination{to, exchange(req.Params(), "name", req.Name(), to.Name), v.wrapped[to], v.mirrors[to]}, ok
+	return destination{route.Tool, to, exchange(req.Params(), "name", req.Name(), to.Name), v.wrapped[to], v.mirrors[to]}, v.sees(route.Tool, to, ok)
 }
 
 func findPrompt(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Prompt(req.Name())
-	return destination{Target: to, params: exchange(req.Params(), "name", req.Name(), to.Name)}, ok
+	return destination{kind: route.Prompt, Target: to, params: exchange(req.Params(), "name", req.Name(), to.Name)}, v.sees(route.Prompt, to, ok)
 }
 
 func findResource(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Resource(req.Name(), v.match)
-	return destination{Target: to, params: exchange(req.Params(), "uri", req.Name(), to.Name)}, ok
+	return destination{kind: route.Resource, Target: to, params: exchange(req.Params(), "uri", req.Name(), to.Name)}, v.sees(route.Resource, to, ok)
 }
 
 // findCompletion follows the reference to a prompt or a template.
 func findCompletion(v *view, req *server.Request) (destination, bool) {
 	params := req.Params()
 	ref, _ := jsonrpc.Member(params, "ref")
-	kind := member(ref, "type")
-	key, look := "name", v.table.Prompt
-	if kind == mcp.RefResource {
-		key, look = "uri", func(uri string) (route.Target, bool) { return v.table.ResourceRef(uri, v.match) }
+	kind, key, look := route.Prompt, "name", v.table.Prompt
+	if member(ref, "type") == mcp.RefResource {
+		kind, key, look = route.Template, "uri", func(uri string) (route.Target, bool) { return v.table.ResourceRef(uri, v.match) }
 	}
 	name := member(ref, key)
 	to, ok := look(name)
-	if !ok {
+	if !v.sees(kind, to, ok) {
 		return destination{}, false
 	}
 	if to.Name != name {
 		params = jsonrpc.With(nil, params, "ref", exchange(ref, key, name, to.Name))
 	}
-	return destination{Target: to, params: params}, true
+	return destination{kind: kind, Target: to, params: params}, true
 }
 
 // exchange puts another name into obj, and leaves all else.

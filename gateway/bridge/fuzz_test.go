@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -13,7 +12,7 @@ import (
 // twoServers is a view in which the addresses of b are shown rewritten.
 func twoServers(t testing.TB) *view {
 	lists := &upstream.Lists{ServesResources: true, Resources: []upstream.Item{{Key: "u:x", Raw: json.RawMessage(`{"uri":"u:x"}`)}}}
-	v, err := build(route.Naming{}, []upstream.Snapshot{
+	v, err := build(&Rules{}, []upstream.Snapshot{
 		{Status: upstream.Status{Status: manager.Status{Name: "a"}}, Lists: lists}, {Status: upstream.Status{Status: manager.Status{Name: "b"}}, Lists: lists},
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -148,14 +147,8 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 
 // TestStateOfAnotherPrincipal holds that a state is of use to the principal alone that was asked.
 func TestStateOfAnotherPrincipal(t *testing.T) {
-	byName := server.HTTPOptions{Principal: func(r *http.Request) *mcp.Principal { return &mcp.Principal{Subject: r.Header.Get("X-Who")} }}
 	w := newWorldWith(t, bridge.Options{Server: server.Options{HTTP: byName}}, backend{name: "a", fill: asking(nil)})
-	dial := func(who string) *client.Client {
-		o := formOnly
-		o.Headers = map[string][]string{"X-Who": {who}}
-		return w.dialHTTP(t, true, o)
-	}
-	alice, bob := dial("alice"), dial("bob")
+	alice, bob := w.dialAs(t, true, "alice", formOnly), w.dialAs(t, true, "bob", formOnly)
 	first := asked(t, alice, "book")
 	_, err := byHand(t.Context(), bob, "book", `{"q1":`+accepted+`}`, first.Input.State)
 	over(t, "the state of another principal", err)

@@ -86,7 +86,7 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 // Extensions are left out: the gateway carries none of them yet.
 func caller(req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
-	c := &upstream.Caller{Info: info, Who: sender(req)}
+	c := &upstream.Caller{Info: info, Who: sender(req), Principal: req.Principal()}
 	if req.CanBeAsked() && capabilities != nil {
 		c.Capabilities = jsonrpc.Without(capabilities, "extensions")
 	}

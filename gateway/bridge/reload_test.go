@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -22,7 +23,7 @@ func (w *world) reload(t *testing.T, naming route.Naming, names ...string) {
 	for _, name := range names {
 		entries = append(entries, manager.Server{Name: name})
 	}
-	err := w.bridge.Reload(naming, names, func() error {
+	err := w.bridge.Reload(bridge.Rules{Naming: naming}, names, func() error {
 		_, err := w.set.Reload(entries)
 		return err
 	})
@@ -89,12 +90,12 @@ func TestReloadThatFails(t *testing.T) {
 	w := newWorld(t, route.Naming{}, backend{name: "a", fill: twin("a")})
 	c := w.dial(t, true, client.Options{})
 	swapped := false
-	err := w.bridge.Reload(route.Naming{Aliases: map[string]string{"b": "z"}}, []string{"a"}, func() error { swapped = true; return nil })
+	err := w.bridge.Reload(bridge.Rules{Naming: route.Naming{Aliases: map[string]string{"b": "z"}}}, []string{"a"}, func() error { swapped = true; return nil })
 	if err == nil || swapped {
 		t.Errorf("a naming that does not fit: %v", err)
 	}
 	sorry := errors.New("sorry")
-	if err := w.bridge.Reload(route.Naming{Mode: route.Always}, []string{"a"}, func() error { return sorry }); !errors.Is(err, sorry) {
+	if err := w.bridge.Reload(bridge.Rules{Naming: route.Naming{Mode: route.Always}}, []string{"a"}, func() error { return sorry }); !errors.Is(err, sorry) {
 		t.Errorf("servers that do not fit: %v", err)
 	}
 	w.bridge.Changed()

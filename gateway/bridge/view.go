@@ -8,12 +8,14 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
-	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
-// view is all that is shown at one moment. It is never changed.
+// view is all that is shown at one moment, and the rules that hold for it. It is never changed.
 type view struct {
+	rules   *Rules
+	shows   func(route.Kind, route.Target) bool // nil shows everything
+	sights  *sights
 	table   *route.Table
 	match   route.Matcher
 	wrapped map[route.Target]bool            // tools whose output schema has a root that is no object
@@ -34,7 +36,10 @@ var shown = [4]struct {
 	server.ResourceTemplates: {route.Template, "uriTemplate", func(l *upstream.Lists) []upstream.Item { return l.Templates }},
 }
 
-func build(naming route.Naming, snaps []upstream.Snapshot) (*view, error) {
+func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
+	if rules.Shape != nil {
+		snaps = rules.Shape(snaps)
+	}
 	ups := make([]route.Upstream, len(snaps))
 	lists := make(map[string]*upstream.Lists, len(snaps))
 	for i, s := range snaps {
@@ -45,16 +50,16 @@ func build(naming route.Naming, snaps []upstream.Snapshot) (*view, error) {
 			Resources: keys(s.Lists.Resources), Templates: keys(s.Lists.Templates),
 		}
 	}
-	table, err := route.Build(naming, ups)
+	table, err := route.Build(rules.Naming, ups)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table)}
+	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table)}
 	for kind, sh := range shown {
 		for _, e := range table.Entries(sh.kind) {
 			v.items[kind] = append(v.items[kind], expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed))
 		}
-		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], mcp.CacheHint{})
+		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], rules.cache())
 	}
 	for _, e := range table.Entries(route.Tool) {
 		if wraps(lists[e.Server].Tools[e.Index].Raw) {
@@ -109,7 +114,10 @@ func (v *view) keep(old *view) []server.ListKind {
 	var changed []server.ListKind
 	for kind := range v.items {
 		if same(v.items[kind], old.items[kind]) {
-			v.items[kind], v.lists[kind] = old.items[kind], old.lists[kind]
+			v.items[kind] = old.items[kind]
+			if v.rules.cache() == old.rules.cache() {
+				v.lists[kind] = old.lists[kind]
+			}
 		} else {
 			changed = append(changed, server.ListKind(kind))
 		}

@@ -50,7 +50,7 @@ func versions(modern bool) []string {
 
 func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 	t.Helper()
-	return newWorldWith(t, bridge.Options{Naming: naming}, backends...)
+	return newWorldWith(t, bridge.Options{Rules: bridge.Rules{Naming: naming}}, backends...)
 }
 
 func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {

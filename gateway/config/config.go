@@ -28,7 +28,7 @@ type Config struct {
 	CallTimeout    time.Duration // of one call without progress
 	TotalTimeout   time.Duration // of one call
 
-	TrustHints map[string]bool // servers whose tools may be called again where their hints say that this does no harm
+	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start

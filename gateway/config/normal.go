@@ -65,14 +65,7 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 func (c *Config) normalSection() ordered {
 	servers := ordered{}
 	for _, s := range c.Servers {
-		var own ordered
-		if alias, ok := c.Naming.Aliases[s.Name]; ok {
-			own = append(own, member{"alias", alias})
-		}
-		if c.TrustHints[s.Name] {
-			own = append(own, member{"trustHints", true})
-		}
-		if own != nil {
+		if own := c.normalPerServer(s.Name); own != nil {
 			servers = append(servers, member{s.Name, own})
 		}
 	}

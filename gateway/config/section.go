@@ -16,7 +16,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 	}
 	problems := &manager.ConfigErrors{}
 	c := Default()
-	c.TrustHints = make(map[string]bool)
+	c.PerServer = make(map[string]ServerSettings)
 	s := &section{config: c, file: f, problems: problems}
 	if len(f.Names) > maxServers {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
@@ -35,7 +35,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 		_, usable := f.Server(server)
 		return !usable
 	})
-	maps.DeleteFunc(c.TrustHints, func(server string, _ bool) bool {
+	maps.DeleteFunc(c.PerServer, func(server string, _ ServerSettings) bool {
 		_, usable := f.Server(server)
 		return !usable
 	})
@@ -101,32 +101,6 @@ func (s *section) object(v *manager.Value, settings []setting) {
 			continue
 		}
 		s.problems.Add(child, "this key is not known; %s", advice(child.Name(), keys))
-	}
-}
-
-// servers reads what the section says about single servers.
-func (s *section) servers(v *manager.Value) {
-	if !s.is(v, manager.Object) {
-		return
-	}
-	configured := make(map[string]bool, len(s.file.Names))
-	for _, name := range s.file.Names {
-		configured[name] = true
-	}
-	for _, child := range v.Children() {
-		if !configured[child.Name()] {
-			s.problems.Add(child, "there is no server of this name in the file; %s", advice(child.Name(), s.file.Names))
-			continue
-		}
-		var alias string
-		var trusted bool
-		s.object(child, []setting{
-			{"alias", s.text(&alias, func(alias string) error { return s.alias(child.Name(), alias) })},
-			{"trustHints", s.boolean(&trusted)},
-		})
-		if trusted {
-			s.config.TrustHints[child.Name()] = true
-		}
 	}
 }
 

@@ -78,6 +78,9 @@ type Caller struct {
 	// Who tells clients apart where the server does not say which one it means; it is told to nobody. "" is a client that
 	// cannot be told from others.
 	Who string
+
+	// Principal is who the gateway has found the client to be; nil where it does not ask. It is told to nobody.
+	Principal *mcp.Principal
 }
 
 // Answer is a result in neutral form. Result is set, or else InputRequests, RequestState or both.

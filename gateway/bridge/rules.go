@@ -1,0 +1,73 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// Rules are what an operator lays down about all that passes. They are not changed once in use; [Bridge.Reload] takes others
+// into use. The zero value shows everything under its own name and lets everything pass. All functions may be called
+// concurrently.
+type Rules struct {
+	// Naming says under which names things are shown.
+	Naming route.Naming
+
+	// Shape edits what servers list, before it is named and shown. What it leaves out is not there for any client; every
+	// server stays, be it with empty lists. It must not change what it is given. Nil leaves all as it is.
+	Shape func([]upstream.Snapshot) []upstream.Snapshot
+
+	// Sight says what the caller of a request may see and use of that; the rest is unknown to it. Names do not depend on it.
+	// Nil shows everything to everybody.
+	Sight func(req *server.Request) Sight
+
+	// Steps are taken, the first outermost, around each request that goes to a server.
+	Steps []Step
+}
+
+// Sight is what one caller may see and use.
+type Sight struct {
+	// Key stands for the answers of Shows: callers with the same key see the same, until the rules change.
+	Key string
+
+	// Shows tells whether an entry is there for the caller; for a resource that no list names, its Name is an address. Nil
+	// shows everything.
+	Shows func(kind route.Kind, to route.Target) bool
+}
+
+// Step is taken around a request whose destination is known. It refuses the request by an error, which the client gets as
+// that of a handler (an *mcp.Error keeps its code); else it calls next, once, whose result and error it may exchange.
+//
+// A call that waits for answers of its client comes as one request with each round, and ends with the last.
+type Step func(ctx context.Context, p *Passage, next func(context.Context) (*server.RawResult, error)) (*server.RawResult, error)
+
+// Passage is one request on its way to a server.
+type Passage struct {
+	Request *server.Request // as the client sent it, under the names that it knows
+	Kind    route.Kind      // of what it asks for; a template for the completion of its variables
+
+	route.Target // where it goes, and what it asks for there
+
+	// Params is what the server is sent. A step may put other bytes in its place, not change them.
+	Params json.RawMessage
+}
+
+// walk takes the steps around the last one.
+func walk(ctx context.Context, steps []Step, p *Passage, last func(context.Context) (*server.RawResult, error)) (*server.RawResult, error) {
+	if len(steps) == 0 {
+		return last(ctx)
+	}
+	return steps[0](ctx, p, func(ctx context.Context) (*server.RawResult, error) { return walk(ctx, steps[1:], p, last) })
+}
+
+// cache is who may keep a list: where callers see different ones, nobody may keep it for others.
+func (r *Rules) cache() mcp.CacheHint {
+	if r.Sight == nil {
+		return mcp.CacheHint{}
+	}
+	return mcp.CacheHint{Scope: mcp.CachePrivate}
+}

@@ -1,0 +1,51 @@
+package config
+
+import "github.com/rialto-mcp/rialto/manager"
+
+// ServerSettings is what the gateway's section says of one server, but for its alias, which stands in [Config.Naming]. The
+// zero value is what holds where it says nothing.
+type ServerSettings struct {
+	// TrustHints says that a call of its tools may be made again where their hints say that this does no harm.
+	TrustHints bool
+}
+
+// perServer lists the settings of one server, which go into own.
+func (s *section) perServer(name string, own *ServerSettings) []setting {
+	var alias string
+	return []setting{
+		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
+		{"trustHints", s.boolean(&own.TrustHints)},
+	}
+}
+
+// servers reads what the section says about single servers.
+func (s *section) servers(v *manager.Value) {
+	if !s.is(v, manager.Object) {
+		return
+	}
+	configured := make(map[string]bool, len(s.file.Names))
+	for _, name := range s.file.Names {
+		configured[name] = true
+	}
+	for _, child := range v.Children() {
+		if !configured[child.Name()] {
+			s.problems.Add(child, "there is no server of this name in the file; %s", advice(child.Name(), s.file.Names))
+			continue
+		}
+		var own ServerSettings
+		s.object(child, s.perServer(child.Name(), &own))
+		s.config.PerServer[child.Name()] = own
+	}
+}
+
+// normalPerServer is what the section says of one server, without what it does not say.
+func (c *Config) normalPerServer(name string) (own ordered) {
+	if alias, ok := c.Naming.Aliases[name]; ok {
+		own = append(own, member{"alias", alias})
+	}
+	settings := c.PerServer[name]
+	if settings.TrustHints {
+		own = append(own, member{"trustHints", true})
+	}
+	return own
+}
