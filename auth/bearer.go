@@ -96,6 +96,17 @@ func withoutToken(ctx context.Context, r *http.Request) *http.Request {
 	return out
 }
 
+// forOthers returns a refused request as those see it who are told of it: the address may hold a token as well.
+func forOthers(r *http.Request) *http.Request {
+	out := withoutToken(r.Context(), r)
+	if inQuery(r.URL.RawQuery) {
+		plain := *r.URL
+		plain.RawQuery = ""
+		out.URL, out.RequestURI = &plain, plain.RequestURI()
+	}
+	return out
+}
+
 // judge finds out who sent a request: nil for nobody, where that is allowed.
 func (g *guard) judge(r *http.Request) (who *mcp.Principal, scheme string, err error) {
 	shown, err := credentialsOf(r)
@@ -175,5 +186,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, scheme string, er
 		g.opts.OnError(fmt.Errorf("an access token could not be checked: %w", err))
 	}
 	w.Header().Set("Retry-After", "5")
-	text(w, http.StatusServiceUnavailable, "the access token cannot be checked right now; try again in a moment")
+	const later = "the access token cannot be checked right now; try again in a moment"
+	text(w, http.StatusServiceUnavailable, later)
+	g.opts.OnRefuse(Refusal{Request: forOthers(r), Status: http.StatusServiceUnavailable, Reason: later})
 }

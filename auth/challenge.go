@@ -54,6 +54,7 @@ func unauthorized(err error, scheme string) *refusal {
 func (g *guard) challenge(w http.ResponseWriter, r *http.Request, no *refusal) {
 	g.challengeIn(w.Header(), r, no)
 	text(w, no.status, no.reason)
+	g.opts.OnRefuse(Refusal{Request: forOthers(r), Status: no.status, Code: no.code, Reason: no.reason})
 }
 
 // challengeIn writes the headers of a refusal.

@@ -9,6 +9,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -104,4 +105,28 @@ func (c *claims) token(raw []byte) (*Token, error) {
 		out.KeyThumbprint = c.Confirms.Thumbprint
 	}
 	return out, nil
+}
+
+// rolesOf finds roles in the claims of a token, by the name of a claim or a way through objects.
+func rolesOf(payload []byte, claim string) []string {
+	if claim == "" {
+		return nil
+	}
+	raw, ok := jsonrpc.Member(payload, claim)
+	if !ok {
+		raw = payload
+		for part := range strings.SplitSeq(claim, ".") {
+			if !jsonrpc.IsObject(raw) {
+				return nil
+			}
+			if raw, ok = jsonrpc.Member(raw, part); !ok {
+				return nil
+			}
+		}
+	}
+	var roles list
+	if roles.UnmarshalJSON(raw) != nil {
+		return nil
+	}
+	return roles
 }

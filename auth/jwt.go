@@ -35,6 +35,11 @@ type JWTOptions struct {
 	// many servers write; any other type is always refused.
 	RequireType bool
 
+	// RolesClaim is the claim that holds the roles or groups of the caller, a list of texts or one text: "groups", say. Where no
+	// claim has the name as it is written, its parts between dots lead through objects: "realm_access.roles". What is no list of
+	// texts counts as none. Empty means that nothing is known of roles.
+	RolesClaim string
+
 	// Leeway is what clocks may differ by. Zero means 30 s; negative means nothing.
 	Leeway time.Duration
 
@@ -58,6 +63,7 @@ type JWT struct {
 	issuer     string
 	algorithms []jose.SignatureAlgorithm
 	strictType bool
+	roles      string // the claim; "" for none
 	leeway     time.Duration
 	fixed      []jose.JSONWebKey // nil where keys are fetched
 	set        *keySet
@@ -67,6 +73,9 @@ var _ Verifier = (*JWT)(nil)
 
 // tokenAlgorithms are those a token may be signed with where nothing is said.
 var tokenAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+// Issuer is that of the options.
+func (v *JWT) Issuer() string { return v.issuer }
 
 // NewJWT makes a verifier. It fetches nothing yet.
 func NewJWT(o JWTOptions) (*JWT, error) {
@@ -82,7 +91,7 @@ func NewJWT(o JWTOptions) (*JWT, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &JWT{issuer: o.Issuer, algorithms: signed, strictType: o.RequireType, leeway: o.Leeway}
+	v := &JWT{issuer: o.Issuer, algorithms: signed, strictType: o.RequireType, roles: o.RolesClaim, leeway: o.Leeway}
 	if v.leeway == 0 {
 		v.leeway = 30 * time.Second
 	}
@@ -131,6 +140,7 @@ func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.Principal.Roles = rolesOf(payload, v.roles)
 	return out, out.times(time.Now(), v.leeway)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -75,9 +76,21 @@ type Options struct {
 	// VerifyTimeout bounds a verification. Zero means 10 s; negative means that the verifier's own bounds are enough.
 	VerifyTimeout time.Duration
 
+	// OnRefuse is told of each request that is refused, when it has been answered: for logs and for who counts attempts. It may be
+	// called concurrently, and holds up the request. Nil means no interest.
+	OnRefuse func(Refusal)
+
 	// OnError is called with faults that no client is told of: a verifier that cannot say. It may be called concurrently. Nil
 	// drops them.
 	OnError func(error)
+}
+
+// Refusal is a request that was refused.
+type Refusal struct {
+	Request *http.Request // without the token and the proof that it came with
+	Status  int           // 400, 401, 403 or 503
+	Code    string        // error of the challenge, such as invalid_token; "" for a request without a token, and where nobody could say
+	Reason  string        // as the client was told; it never holds the token
 }
 
 // DPoPOptions says how proofs of possession are judged. The zero value is ready to use.
@@ -138,6 +151,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}
+	}
+	if o.OnRefuse == nil {
+		o.OnRefuse = func(Refusal) {}
 	}
 	return o
 }

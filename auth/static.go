@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -17,10 +16,20 @@ import (
 // The map is copied, and the tokens are not kept: they are compared by a keyed digest, so that the time of a comparison
 // tells nothing about them. Use long random ones. Clients send them as any other, in the header Authorization.
 func StaticTokens(tokens map[string]mcp.Principal) Verifier {
-	s := &static{owners: make(map[[sha256.Size]byte]mcp.Principal, len(tokens))}
+	digests := make(map[[sha256.Size]byte]mcp.Principal, len(tokens))
+	for token, who := range tokens {
+		digests[sha256.Sum256([]byte(token))] = who
+	}
+	return StaticDigests(digests)
+}
+
+// StaticDigests is [StaticTokens] for a program that keeps no tokens but their SHA-256 digests alone. That is as good as keeping
+// them secret only where tokens are long and random: a short one can be found from its digest.
+func StaticDigests(digests map[[sha256.Size]byte]mcp.Principal) Verifier {
+	s := &static{owners: make(map[[sha256.Size]byte]mcp.Principal, len(digests))}
 	rand.Read(s.key[:]) // never fails
-	for token, who := range maps.All(tokens) {
-		s.owners[s.digest(token)] = who
+	for digest, who := range digests {
+		s.owners[s.keyed(digest)] = who
 	}
 	return s
 }
@@ -36,17 +45,17 @@ func (s *static) String() string { return fmt.Sprintf("auth.StaticTokens of %d",
 // GoString is String, for %#v.
 func (s *static) GoString() string { return s.String() }
 
-// digest is what a token is known by. Nobody outside can choose one, since the key is random.
-func (s *static) digest(token string) (sum [sha256.Size]byte) {
+// keyed is what a token is known by. Nobody outside can choose one, since the key is random.
+func (s *static) keyed(digest [sha256.Size]byte) (sum [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, s.key[:])
-	mac.Write([]byte(token))
+	mac.Write(digest[:])
 	mac.Sum(sum[:0])
 	return sum
 }
 
 // Verify implements Verifier.
 func (s *static) Verify(_ context.Context, token string) (*Token, error) {
-	who, ok := s.owners[s.digest(token)]
+	who, ok := s.owners[s.keyed(sha256.Sum256([]byte(token)))]
 	if !ok {
 		return nil, Invalidf("the access token is not known here")
 	}

@@ -2,9 +2,13 @@ package auth
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -82,6 +86,46 @@ func (a anyOf) Verify(ctx context.Context, token string) (*Token, error) {
 		return nil, errors.Join(unsure...)
 	}
 	return nil, verdict
+}
+
+// ByIssuer asks the verifier of the issuer that a signed token (JWT) names, and no other: what is wrong is told by the one that
+// knows, and one whose keys cannot be had holds up its own tokens alone. The name is not believed: each verifier must check it
+// again, as [JWT] does. Tokens that name none of the issuers are no good. The map must not be changed afterwards.
+func ByIssuer(verifiers map[string]Verifier) Verifier { return byIssuer(verifiers) }
+
+type byIssuer map[string]Verifier
+
+// Verify implements Verifier.
+func (b byIssuer) Verify(ctx context.Context, token string) (*Token, error) {
+	issuer, ok := claimedIssuer(token)
+	if !ok {
+		return nil, Invalidf("the access token is no JWT")
+	}
+	v, ok := b[issuer]
+	if !ok {
+		return nil, Invalidf("the access token is from an issuer that is not known here")
+	}
+	return v.Verify(ctx, token)
+}
+
+// claimedIssuer reads the claim iss of what looks like a JWT, of which nothing has been checked.
+func claimedIssuer(token string) (string, bool) {
+	_, rest, _ := strings.Cut(token, ".")
+	payload, _, ok := strings.Cut(rest, ".")
+	if !ok {
+		return "", false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return "", false
+	}
+	var said struct {
+		Issuer string `json:"iss"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return "", false
+	}
+	return said.Issuer, true
 }
 
 // times judges when a token is good. leeway is what clocks may differ by.

@@ -13,6 +13,7 @@ type Principal struct {
 	Subject  string          `json:"subject,omitempty"`
 	ClientID string          `json:"clientId,omitempty"`
 	Scopes   []string        `json:"scopes,omitempty"`
+	Roles    []string        `json:"roles,omitempty"`  // or groups: what the caller is, where the layer knows that
 	Claims   json.RawMessage `json:"claims,omitempty"` // all claims as received
 }
 
@@ -22,8 +23,11 @@ func (p Principal) IsZero() bool { return p.Issuer == "" && p.Subject == "" && p
 // HasScope reports whether a scope was granted.
 func (p Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
+// HasRole reports whether the caller has a role, or is in a group.
+func (p Principal) HasRole(role string) bool { return slices.Contains(p.Roles, role) }
+
 // Key names the principal in maps, sessions and sealed states: issuer, subject and client, written so that no two
-// principals share one. It is "" for the anonymous principal. Scopes may change between requests and are left out.
+// principals share one. It is "" for the anonymous principal. Scopes and roles may change between requests and are left out.
 func (p Principal) Key() string {
 	if p.IsZero() {
 		return ""
