@@ -49,7 +49,6 @@ type Bridge struct {
 	until time.Time // when waiting for first connections ends
 
 	parking parking
-	origins origins
 
 	watching   sync.Mutex  // of what clients subscribe to
 	watchTimer *time.Timer // runs when it is to be looked at
@@ -180,27 +179,30 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
+	if handle, ok := ownState(req, parkedState); ok {
+		return b.resume(ctx, req, handle)
+	}
 	v, to, ok := b.destination(ctx, req, r)
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
+	return b.pass(ctx, req, v.rules, to, func(ctx context.Context, params json.RawMessage) (*server.RawResult, error) {
+		to.params = params
+		return b.relay(ctx, req, v, to)
+	})
+}
+
+// pass takes the steps on the way to a destination. last gets what they have left of the parameters.
+func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, to destination, last func(context.Context, json.RawMessage) (*server.RawResult, error)) (*server.RawResult, error) {
 	if err := to.mirrors.Check(req); err != nil {
 		return nil, err
 	}
 	p := &Passage{Request: req, Kind: to.kind, Target: to.Target, Params: to.params}
-	result, err := walk(ctx, v.rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) {
-		to.params = p.Params
-		return b.relay(ctx, req, v, to)
-	})
-	b.origins.keep(result, v, to)
-	return result, err
+	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p.Params) })
 }
 
 // destination says where a request goes.
 func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed) (*view, destination, bool) {
-	if known, ok := b.origins.take(req); ok {
-		return known.view, known.to, true
-	}
 	v := b.view.Load().narrow(req)
 	to, ok := r.find(v, req)
 	if !ok {

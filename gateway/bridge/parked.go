@@ -27,7 +27,9 @@ const (
 // A call that has ended by then, since its server would wait no longer say, waits with what has become of it.
 type parked struct {
 	id           string
-	method, name string // of the request, for the next one is to be about the same
+	method, name string      // of the request, for the next one is to be about the same
+	view         *view       // of the moment it began, and
+	to           destination // where it went: the name that its client comes back under may belong to another server by then
 	cancel       context.CancelCauseFunc
 
 	done   chan struct{} // closed when answer and err are set
@@ -59,7 +61,8 @@ type question struct {
 func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
 	calling, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parked{
-		method: req.Method(), name: req.Name(), cancel: cancel, ctx: ctx, req: req, done: make(chan struct{}), wake: make(chan struct{}, 1),
+		method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
+		done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	c, client := call(req, to, p.waiting), req.ClientCapabilities()
 	if p.tell = c.OnProgress; p.tell != nil {
@@ -80,32 +83,40 @@ func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to dest
 		cancel(nil)
 		close(p.done)
 	})
-	return b.await(ctx, req, v, to, p)
+	return b.await(ctx, req, p)
 }
 
-// resume takes up a parked call with the answers that a request brings.
-func (b *Bridge) resume(ctx context.Context, req *server.Request, v *view, to destination, handle string) (*server.RawResult, error) {
+// resume takes up a parked call with the answers that a request brings. It went where it went, and what its client may do is
+// judged by the rules of now.
+func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string) (*server.RawResult, error) {
 	id, err := server.OpenHandle[string](ctx, req, handleKind, handle)
 	if err != nil {
 		return nil, mcp.InvalidParams("requestState: %v", err)
 	}
-	p := b.parking.take(ctx, id, req)
+	p := b.parking.find(id, req)
 	if p == nil {
-		return nil, mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
+		return nil, errNotParked
 	}
-	p.catchUp()
-	responses, _ := req.Retry()
-	p.deliver(responses)
-	return b.await(ctx, req, v, to, p)
+	return b.pass(ctx, req, b.view.Load().rules, p.to, func(ctx context.Context, _ json.RawMessage) (*server.RawResult, error) {
+		if !b.parking.take(ctx, p, req) {
+			return nil, errNotParked
+		}
+		p.catchUp()
+		responses, _ := req.Retry()
+		p.deliver(responses)
+		return b.await(ctx, req, p)
+	})
 }
 
+var errNotParked = mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
+
 // await waits for the end of a call, or for questions.
-func (b *Bridge) await(ctx context.Context, req *server.Request, v *view, to destination, p *parked) (*server.RawResult, error) {
+func (b *Bridge) await(ctx context.Context, req *server.Request, p *parked) (*server.RawResult, error) {
 	for {
 		select {
 		case <-p.done:
 			b.parking.remove(p)
-			return b.finished(ctx, req, v, to, p.answer, p.err)
+			return b.finished(ctx, req, p.view, p.to, p.answer, p.err)
 		case <-p.wake:
 			if questions := b.parking.leave(p); questions != nil {
 				return b.questions(ctx, req, p, questions)

@@ -86,25 +86,29 @@ func (k *parking) park() bool {
 	return true
 }
 
-// take gives a call to the request that goes on with it; nil where it is over, another request waits for it, or it is about
-// something else.
-func (k *parking) take(ctx context.Context, id string, req *server.Request) *parked {
+// find is the call of an id; nil where it is over, or about something else than the request.
+func (k *parking) find(id string, req *server.Request) *parked {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	p := k.byID[id]
-	k.mu.Unlock()
 	if p == nil || p.method != req.Method() || p.name != req.Name() {
 		return nil
 	}
+	return p
+}
+
+// take gives a call to the request that goes on with it; false where it is over, or another request waits for it.
+func (k *parking) take(ctx context.Context, p *parked, req *server.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.req != nil || !p.expires.Stop() {
-		return nil
+		return false
 	}
 	p.ctx, p.req = ctx, req
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.away--
-	return p
+	return true
 }
 
 // abandon is expire before its time.

@@ -14,9 +14,6 @@ import (
 
 // relay makes the call and brings back what comes of it.
 func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
-	if handle, ok := ownState(req, parkedState); ok {
-		return b.resume(ctx, req, v, to, handle)
-	}
 	asks := relays[req.Method()].asks && mayBeAsked(req)
 	if asks && !req.AsksInPlace() {
 		return b.park(ctx, req, v, to)
