@@ -17,6 +17,7 @@ import (
 const (
 	parkedFor     = 10 * time.Minute // how long a client may take to answer
 	mostParked    = 1000             // calls that wait for their clients
+	leastShare    = 16               // of those, that one principal may have however few there are
 	mostRounds    = 10               // of questions, in one call
 	mostQuestions = 100              // at once, in one call
 	handleKind    = "parked call"
@@ -27,6 +28,7 @@ const (
 // A call that has ended by then, since its server would wait no longer say, waits with what has become of it.
 type parked struct {
 	id           string
+	owner        owner
 	method, name string      // of the request, for the next one is to be about the same
 	view         *view       // of the moment it began, and
 	to           destination // where it went: the name that its client comes back under may belong to another server by then
@@ -61,7 +63,7 @@ type question struct {
 func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
 	calling, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parked{
-		method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
+		owner: ownerOf(req), method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
 		done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	c, client := call(req, to, p.waiting), req.ClientCapabilities()
@@ -76,7 +78,7 @@ func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to dest
 	}
 	if !b.parking.add(p) {
 		cancel(nil)
-		return nil, mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down")
+		return nil, errStopping
 	}
 	b.parking.calls.Go(func() { // ends with the call, which Close ends at the latest
 		p.answer, p.err = b.ups.Call(calling, to.Server, c)
@@ -107,6 +109,8 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string)
 		return b.await(ctx, req, p)
 	})
 }
+
+var errStopping = mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down")
 
 var errNotParked = mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
 

@@ -158,6 +158,19 @@ func TestStateOfAnotherPrincipal(t *testing.T) {
 	}
 }
 
+// TestShareOfOnePrincipal holds that a principal whose calls all wait for answers is told so, and that another one is served.
+func TestShareOfOnePrincipal(t *testing.T) {
+	w := newWorldWith(t, bridge.Options{Server: server.Options{HTTP: byName}}, backend{name: "a", http: true, fill: asking(nil)})
+	alice, bob := w.dialAs(t, true, "alice", formOnly), w.dialAs(t, true, "bob", formOnly)
+	for range 100 {
+		asked(t, alice, "book")
+	}
+	if r, err := byHand(t.Context(), alice, "book", "", nil); err == nil && r.Input != nil || !strings.Contains(fmt.Sprint(err, said(r)), "100 calls of yours") {
+		t.Errorf("one more: got %s, %v", said(r), err)
+	}
+	asked(t, bob, "book")
+}
+
 // TestShutdownWhileClientsThink holds that a shutdown ends the calls which wait for their clients, and that nothing of them is
 // left.
 func TestShutdownWhileClientsThink(t *testing.T) {

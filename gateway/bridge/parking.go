@@ -21,7 +21,7 @@ type parking struct {
 
 	mu     sync.Mutex
 	byID   map[string]*parked
-	away   int // of those that no request waits for
+	away   shares // of those that no request waits for
 	closed bool
 }
 
@@ -63,8 +63,9 @@ func (k *parking) leave(p *parked) json.RawMessage {
 	case p.rounds == mostRounds: // the client comes back without answers, again and again
 		p.cancel(mcp.Errorf(mcp.CodeInternal, "the client was asked %d times and has not answered everything", mostRounds))
 		return nil
-	case !k.park():
-		p.cancel(mcp.Errorf(mcp.CodeInternal, "too many calls wait for answers of their clients; try again later"))
+	}
+	if err := k.park(p.owner); err != nil {
+		p.cancel(err)
 		return nil
 	}
 	p.rounds++
@@ -75,15 +76,14 @@ func (k *parking) leave(p *parked) json.RawMessage {
 	return p.asking()
 }
 
-// park counts a call that no request waits for; false where there are too many.
-func (k *parking) park() bool {
+// park counts a call that no request waits for; an error where there are too many.
+func (k *parking) park(who owner) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || k.away >= mostParked {
-		return false
+	if k.closed {
+		return errStopping
 	}
-	k.away++
-	return true
+	return k.away.add(who)
 }
 
 // find is the call of an id; nil where it is over, or about something else than the request.
@@ -107,7 +107,7 @@ func (k *parking) take(ctx context.Context, p *parked, req *server.Request) bool
 	p.ctx, p.req = ctx, req
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.away--
+	k.away.remove(p.owner)
 	return true
 }
 
@@ -127,7 +127,7 @@ func (k *parking) expire(p *parked, why error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, p.id)
-	k.away--
+	k.away.remove(p.owner)
 }
 
 // close ends all calls and waits for their ends.

@@ -10,9 +10,10 @@ import (
 func TestMostParked(t *testing.T) {
 	var k parking
 	defer k.close()
+	who := owner{all: true}
 	fresh := func() (p *parked, why *error) {
 		why = new(error)
-		p = &parked{done: make(chan struct{}), wake: make(chan struct{}, 1), cancel: func(cause error) { *why = cause }, open: []*question{{key: "q1", method: "m"}}}
+		p = &parked{owner: who, done: make(chan struct{}), wake: make(chan struct{}, 1), cancel: func(cause error) { *why = cause }, open: []*question{{key: "q1", method: "m"}}}
 		if !k.add(p) {
 			t.Fatal("no room")
 		}
@@ -37,5 +38,51 @@ func TestMostParked(t *testing.T) {
 	}
 	if p, _ := fresh(); k.leave(p) != nil {
 		t.Error("one that was given up makes room for two")
+	}
+}
+
+// TestShares holds that one principal cannot take all places, nor can all that nobody knows together, and that each place that
+// becomes free is there again for whose it was.
+func TestShares(t *testing.T) {
+	var s shares
+	fill := func(who owner) (n int) {
+		for s.add(who) == nil {
+			n++
+		}
+		return n
+	}
+	alice, bob, nobody := owner{key: "alice"}, owner{key: "bob"}, owner{}
+	if n := fill(alice); n != 100 {
+		t.Errorf("alice has %d places, want 100", n)
+	}
+	if n := fill(nobody); n != 500 {
+		t.Errorf("those that nobody knows have %d places, want 500", n)
+	}
+	if err := s.add(bob); err != nil {
+		t.Errorf("bob gets no place: %v", err)
+	}
+	if err := s.add(alice); err == nil || !strings.Contains(err.Error(), "100 calls of yours") {
+		t.Errorf("one more for alice: %v", err)
+	}
+	s.remove(alice)
+	if n := fill(alice); n != 1 {
+		t.Errorf("after one has gone on, alice gets %d", n)
+	}
+	for name := range 10 {
+		fill(owner{key: string(rune('a' + name))})
+	}
+	if s.total != mostParked {
+		t.Errorf("%d places are taken, want %d", s.total, mostParked)
+	}
+	for who := range s.by {
+		for s.by[who] > 0 {
+			s.remove(who)
+		}
+	}
+	if s.total != 0 || len(s.by) != 0 {
+		t.Errorf("%d places are taken in the end, of %v", s.total, s.by)
+	}
+	if got := (owner{key: "alice"}).share(50); got != leastShare {
+		t.Errorf("of 50 places one may have %d, want %d", got, leastShare)
 	}
 }
