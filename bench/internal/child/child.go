@@ -47,9 +47,9 @@ type Process struct {
 // PID is the process id, for reading its memory.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// StartHTTP runs program on a free port of the loopback address and returns once it listens.
-func StartHTTP(program string, stateful bool) (*Process, error) {
-	args := []string{"-addr", "127.0.0.1:0"}
+// StartHTTP runs program, with more flags of its own, on a free port of the loopback address and returns once it listens.
+func StartHTTP(program string, stateful bool, more ...string) (*Process, error) {
+	args := append([]string{"-addr", "127.0.0.1:0"}, more...)
 	if stateful {
 		args = append(args, "-stateful")
 	}

@@ -31,12 +31,14 @@ func NewLab(ctx context.Context, peers []Peer, progress io.Writer) (*Lab, error)
 	}
 	lab := &Lab{Conns: 16, Streams: 2000, Duration: 500 * time.Millisecond, dir: dir, programs: map[string]string{}}
 	for _, p := range peers {
-		if lab.programs[p.server] != "" {
-			continue
-		}
-		fmt.Fprintf(progress, "building %s\n", p.server)
-		if lab.programs[p.server], err = child.Build(ctx, dir, p.server); err != nil {
-			return nil, errors.Join(err, lab.Close())
+		for _, pkg := range []string{p.server, p.front} {
+			if pkg == "" || lab.programs[pkg] != "" {
+				continue
+			}
+			fmt.Fprintf(progress, "building %s\n", pkg)
+			if lab.programs[pkg], err = child.Build(ctx, dir, pkg); err != nil {
+				return nil, errors.Join(err, lab.Close())
+			}
 		}
 	}
 	return lab, nil

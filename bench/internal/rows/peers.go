@@ -14,6 +14,7 @@ import (
 type Peer struct {
 	Name    string
 	server  string // package of the server, inside this module
+	front   string // package of what stands in front of another server; empty where it has none
 	client  *echo.Dialer
 	handler func(stateful bool) (http.Handler, error)
 }
@@ -29,13 +30,13 @@ const (
 // Peers lists the columns. The bare limit stands there twice, as two processes: their difference is the noise.
 func Peers() []Peer {
 	return []Peer{
-		{Name: bareName, server: "server/bare", handler: bare.Handler},
-		{Name: againName, server: "server/bare", handler: bare.Handler},
+		{Name: bareName, server: "server/bare", front: "server/proxy", handler: bare.Handler},
+		{Name: againName, server: "server/bare", front: "server/proxy", handler: bare.Handler},
 		{Name: "go-sdk", server: "server/gosdk", handler: gosdk.Handler,
 			client: &echo.Dialer{HTTP: gosdk.DialHTTP, Stdio: gosdk.DialStdio}},
 		{Name: mcpgoName, server: "server/mcpgo", handler: mcpgo.Handler,
 			client: &echo.Dialer{HTTP: mcpgo.DialHTTP, Stdio: mcpgo.DialStdio}},
-		{Name: rialtoName, server: "server", handler: rialto.Handler,
+		{Name: rialtoName, server: "server", front: "server/gateway", handler: rialto.Handler,
 			client: &echo.Dialer{HTTP: rialto.DialHTTP, Stdio: rialto.DialStdio}},
 	}
 }

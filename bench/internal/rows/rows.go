@@ -46,6 +46,8 @@ func All() []Row {
 		{Name: "stdio-64-modern", Work: "stdio, 64 in flight, modern", Base: bareName, Aim: ratio.Aim{Value: 0.75}, open: stdioRow(true, 64)},
 		{Name: "stdio-64-legacy", Work: "stdio, 64 in flight, legacy", Base: bareName, Aim: ratio.Aim{Value: 0.75}, open: stdioRow(false, 64)},
 		{Name: "client-http", Work: "client, 16 at once, bare server, HTTP", Base: mcpgoName, Aim: ratio.Aim{Value: 2}, open: openHTTPClient},
+		{Name: "gateway-modern", Work: "modern tools/call through a proxy or the gateway", Base: bareName, Aim: ratio.Aim{Value: 0.9}, open: gatewayRow(true)},
+		{Name: "gateway-across", Work: "legacy tools/call through a proxy or the gateway", Base: bareName, Aim: ratio.Aim{Value: 0.9}, open: gatewayRow(false)},
 		{Name: "client-stdio", Work: "client, 16 at once, bare server, stdio", Base: mcpgoName, Aim: ratio.Aim{Value: 2}, open: openStdioClient},
 	}
 	if runtime.GOOS == "linux" { // elsewhere there is no /proc to read the memory from
