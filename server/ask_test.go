@@ -199,6 +199,9 @@ func TestCanBeAsked(t *testing.T) {
 			if !r.CanBeAsked() {
 				t.Errorf("%s: it cannot", revision)
 			}
+			if r.CanDeclare() != mcp.IsModern(revision) {
+				t.Errorf("%s: its client declares with each request: %v", revision, r.CanDeclare())
+			}
 			return mcp.TextResult("seen"), nil
 		})
 		if m := dial(t, s, revision).call("tools/call", `"name":"x"`); m.Result == nil {

@@ -116,6 +116,10 @@ func (r *Request) CanBeAsked() bool {
 	return r.line != nil || r.in.Codec.Traits().InputRounds || r.in.MayAsk()
 }
 
+// CanDeclare tells whether the client says with each request what it can do, so that it can mend one that is refused for a
+// capability it lacks (mcp.CodeMissingCapability). Other clients have said it once, in their handshake, and know no such error.
+func (r *Request) CanDeclare() bool { return !r.in.Codec.Traits().Handshake }
+
 // ClientInfo returns what the client says it is; the zero value when it says nothing that can be read.
 func (r *Request) ClientInfo() mcp.Implementation {
 	var info mcp.Implementation

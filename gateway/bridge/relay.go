@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -32,12 +33,17 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 		if pages := visits(req, err); pages != nil {
 			return pages, nil
 		}
+		var fault *mcp.Error
+		if errors.As(err, &fault) && fault.Remote {
+			if result, err := lacking(req, to, fault); result != nil || err != nil {
+				return result, err
+			}
+		}
 		return nil, b.failure(ctx, req, v, to, err)
 	}
 	if answer.Result == nil {
 		if !req.CanBeAsked() {
-			return nil, mcp.Errorf(mcp.CodeInternal,
-				"server %q asks for input, which cannot be asked of a client of revision %s yet", to.Server, req.ProtocolVersion())
+			return inWords(req, fmt.Sprintf("server %q asks its client for something; %s", to.Server, inSession(req)))
 		}
 		return &server.RawResult{InputRequests: answer.InputRequests, RequestState: answer.RequestState}, nil
 	}
@@ -108,6 +114,9 @@ func sender(req *server.Request) string {
 func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to destination, err error) error {
 	var fault *mcp.Error
 	if errors.As(err, &fault) && fault.Remote {
+		if fault.Code == mcp.CodeHeaderMismatch || fault.Code == mcp.CodeUnsupportedVersion { // of the gateway's own request
+			return mcp.Errorf(mcp.CodeInternal, "server %q has refused the request as the gateway has made it: %s", to.Server, fault.Message)
+		}
 		return shownFault(v, to, fault)
 	}
 	if ctx.Err() != nil {
