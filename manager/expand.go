@@ -27,6 +27,21 @@ type expander struct {
 	secrets []string // values put into the entry at work that may be secret
 }
 
+// Expand gives a text of a section of the caller's own (see [ReadOptions].Sections) with its variables put in, as the texts of
+// entries have them. opts are those that the file was read with; nobody is asked again whose answers Ask remembers. The error
+// says what is wrong and what to do, and tells no value.
+func (f *File) Expand(text string, opts ReadOptions) (string, error) {
+	x := &expander{opts: opts, left: maxExpandedAll, inputs: f.Inputs}
+	out, fault := x.expand(text)
+	switch {
+	case fault != "":
+		return "", errors.New(fault)
+	case strings.ContainsRune(out, 0):
+		return "", errors.New("the text holds a NUL character; remove it")
+	}
+	return out, nil
+}
+
 // expand gives text with its variables put in, or says what is wrong without telling any value.
 func (x *expander) expand(text string) (out, fault string) {
 	if x.opts.Lookup == nil {

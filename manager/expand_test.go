@@ -209,3 +209,26 @@ func TestOnly(t *testing.T) {
 		t.Errorf("got %v, %v", f, err)
 	}
 }
+
+// A program that keeps settings of its own in the file has variables in them as entries have.
+func TestExpandASection(t *testing.T) {
+	opts := ReadOptions{Lookup: lookupIn(map[string]string{"KEY": "hush", "ZERO": "a\x00b"}), Sections: []string{"mine"},
+		Input: func(id string) (string, bool) { return "given", id == "key" }}
+	f, err := Read(strings.NewReader(`{"mine": {"key": "k-${KEY}"}, "servers": {}, "inputs": [{"id": "key", "type": "promptString"}]}`), "f", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		f.Root.Member("mine").Member("key").Text(): "k-hush <nil>", "${input:key}": "given <nil>", "${NONE:-x}": "x <nil>",
+		"${NONE}": " the variable NONE is not set; set it, or write ${NONE:-default}",
+		"${ZERO}": " the text holds a NUL character; remove it",
+	} {
+		out, err := f.Expand(text, opts)
+		if got := fmt.Sprintf("%s %v", out, err); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+	if out, err := f.Expand("${KEY}", ReadOptions{}); out != "${KEY}" || err != nil {
+		t.Errorf("a program that shows files: got %q, %v", out, err)
+	}
+}
