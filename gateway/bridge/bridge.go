@@ -115,8 +115,14 @@ func (b *Bridge) Reload(rules Rules, servers []string, swap func() error) error 
 	if err := swap(); err != nil {
 		return err
 	}
+	seen := b.rules.Seen
 	b.rules = &rules
 	b.rebuild()
+	if seen != rules.Seen {
+		for kind := range shown {
+			b.front.Changed(server.ListKind(kind))
+		}
+	}
 	return nil
 }
 
@@ -186,18 +192,18 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
-	return b.pass(ctx, req, v.rules, to, func(ctx context.Context, params json.RawMessage) (*server.RawResult, error) {
+	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, params json.RawMessage) (*server.RawResult, error) {
 		to.params = params
 		return b.relay(ctx, req, v, to)
 	})
 }
 
-// pass takes the steps on the way to a destination. last gets what they have left of the parameters.
-func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, to destination, last func(context.Context, json.RawMessage) (*server.RawResult, error)) (*server.RawResult, error) {
+// pass takes the steps on the way to a destination that a view has given. last gets what they have left of the parameters.
+func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v *view, to destination, last func(context.Context, json.RawMessage) (*server.RawResult, error)) (*server.RawResult, error) {
 	if err := to.mirrors.Check(req); err != nil {
 		return nil, err
 	}
-	p := &Passage{Request: req, Kind: to.kind, Target: to.Target, Params: to.params}
+	p := &Passage{Request: req, Entry: v.entry(to.kind, to.Target), Params: to.params}
 	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p.Params) })
 }
 

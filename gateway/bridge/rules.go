@@ -25,6 +25,10 @@ type Rules struct {
 	// Nil shows everything to everybody.
 	Sight func(req *server.Request) Sight
 
+	// Seen stands for what Sight decides: when a reload brings rules with another one, clients are told that all lists may
+	// look different to them.
+	Seen string
+
 	// Steps are taken, the first outermost, around each request that goes to a server.
 	Steps []Step
 }
@@ -37,6 +41,21 @@ type Sight struct {
 	// Shows tells whether an entry is there for the caller; for a resource that no list names, its Name is an address. Nil
 	// shows everything.
 	Shows func(kind route.Kind, to route.Target) bool
+
+	// Admits is Shows for who goes by more than that; where both are set, both must say yes. Nil admits everything.
+	Admits func(Entry) bool
+}
+
+// Entry is one thing that servers list, or a resource that a server may have without listing it.
+type Entry struct {
+	Kind route.Kind
+	route.Target
+
+	// Exposed is the name or address that clients know.
+	Exposed string
+
+	// Definition is what the list says of it, a JSON object; nil for a resource that no list names.
+	Definition json.RawMessage
 }
 
 // Step is taken around a request whose destination is known. It refuses the request by an error, which the client gets as
@@ -48,9 +67,7 @@ type Step func(ctx context.Context, p *Passage, next func(context.Context) (*ser
 // Passage is one request on its way to a server.
 type Passage struct {
 	Request *server.Request // as the client sent it, under the names that it knows
-	Kind    route.Kind      // of what it asks for; a template for the completion of its variables
-
-	route.Target // where it goes, and what it asks for there
+	Entry                   // what it asks for, and where that is; a template for the completion of its variables
 
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage

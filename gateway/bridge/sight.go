@@ -24,7 +24,7 @@ func (v *view) narrow(req *server.Request) *view {
 		return v
 	}
 	sight := v.rules.Sight(req)
-	if sight.Shows == nil {
+	if sight.Shows == nil && sight.Admits == nil {
 		return v
 	}
 	v.sights.mu.Lock()
@@ -32,7 +32,7 @@ func (v *view) narrow(req *server.Request) *view {
 	if known := v.sights.byKey[sight.Key]; known != nil {
 		return known
 	}
-	narrowed := v.through(sight.Shows)
+	narrowed := v.through(sight)
 	if v.sights.byKey == nil {
 		v.sights.byKey = make(map[string]*view)
 	}
@@ -46,12 +46,13 @@ func (v *view) narrow(req *server.Request) *view {
 }
 
 // through is a view with what is shown alone. Its table stays whole, so that names are the same for everybody.
-func (v *view) through(shows func(route.Kind, route.Target) bool) *view {
-	n := &view{rules: v.rules, table: v.table, match: v.match, wrapped: v.wrapped, mirrors: v.mirrors, shows: shows, sights: &sights{}}
+func (v *view) through(sight Sight) *view {
+	n := *v
+	n.sight, n.sights = sight, &sights{}
 	for kind, sh := range shown {
 		var items []json.RawMessage
 		for i, e := range v.table.Entries(sh.kind) {
-			if shows(sh.kind, e.Target) {
+			if n.admits(Entry{sh.kind, e.Target, e.Exposed, v.items[kind][i]}) {
 				items = append(items, v.items[kind][i])
 			}
 		}
@@ -60,10 +61,23 @@ func (v *view) through(shows func(route.Kind, route.Target) bool) *view {
 			n.lists[kind] = server.NewList(server.ListKind(kind), items, v.rules.cache())
 		}
 	}
-	return n
+	return &n
+}
+
+func (v *view) admits(e Entry) bool {
+	return (v.sight.Shows == nil || v.sight.Shows(e.Kind, e.Target)) && (v.sight.Admits == nil || v.sight.Admits(e))
 }
 
 // sees tells whether an entry is there for those who have this view.
 func (v *view) sees(kind route.Kind, to route.Target, found bool) bool {
-	return found && (v.shows == nil || v.shows(kind, to))
+	return found && (v.sight.Shows == nil && v.sight.Admits == nil || v.admits(v.entry(kind, to)))
+}
+
+// entry is all that is known of what a request is about.
+func (v *view) entry(kind route.Kind, to route.Target) Entry {
+	exposed, listed := v.table.Exposed(kind, to)
+	if !listed {
+		exposed = v.exposed(to.Server, to.Name)
+	}
+	return Entry{kind, to, exposed, v.definitions[kind][to]}
 }

@@ -14,7 +14,7 @@ import (
 // view is all that is shown at one moment, and the rules that hold for it. It is never changed.
 type view struct {
 	rules   *Rules
-	shows   func(route.Kind, route.Target) bool // nil shows everything
+	sight   Sight // of those who have this view
 	sights  *sights
 	table   *route.Table
 	match   route.Matcher
@@ -22,6 +22,8 @@ type view struct {
 	mirrors map[route.Target]*server.Mirrors // of tools with arguments that headers repeat
 	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*server.List
+
+	definitions map[route.Kind]map[route.Target]json.RawMessage // the items by what they are of
 }
 
 // shown says which kind of entry each list holds, and under which member its entries are known.
@@ -54,10 +56,13 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table)}
+	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
 	for kind, sh := range shown {
+		known := make(map[route.Target]json.RawMessage)
+		v.definitions[sh.kind] = known
 		for _, e := range table.Entries(sh.kind) {
-			v.items[kind] = append(v.items[kind], expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed))
+			known[e.Target] = expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed)
+			v.items[kind] = append(v.items[kind], known[e.Target])
 		}
 		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], rules.cache())
 	}
