@@ -91,6 +91,9 @@ func (s *Server) reach(ctx context.Context, r *Request, uri string) (read Resour
 // follows tells whether a caller may subscribe to a resource. Without a filter it may to any, whether there is one or not;
 // with one, what is hidden and what does not exist are refused alike.
 func (s *Server) follows(ctx context.Context, r *Request, uri string) bool {
+	if s.opts.MayFollow != nil && !s.opts.MayFollow(ctx, r, uri) {
+		return false
+	}
 	if s.opts.Visible == nil {
 		return true
 	}

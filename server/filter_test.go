@@ -160,6 +160,24 @@ func TestVisibleSubscriptions(t *testing.T) {
 	}
 }
 
+// Who may not follow a resource is told that there is none, and hears nothing of it; that goes by the whole request.
+func TestMayFollow(t *testing.T) {
+	s := newServer(server.Options{
+		Capabilities: mcp.ServerCapabilities{Resources: &mcp.ResourcesCapability{Subscribe: true}},
+		MayFollow: func(_ context.Context, r *server.Request, uri string) bool {
+			return r.Method() != mcp.MethodCallTool && uri != "one:secret"
+		},
+	})
+	w := dial(t, s, legacy)
+	w.want("resources/subscribe", `"uri":"one:a"`, `{}`)
+	w.want("resources/subscribe", `"uri":"one:secret"`, `error -32002 {"uri":"one:secret"}`)
+	w = dial(t, s, modern)
+	w.start(mcp.MethodListen, `"notifications":{"resourceSubscriptions":["one:a","one:secret","b:1"]}`)
+	if m := w.Next(); member(t, m.Params, "notifications", "resourceSubscriptions") != `["one:a","b:1"]` {
+		t.Errorf("honoured: %s", m.Params)
+	}
+}
+
 // A filter goes by who asks: by the principal in both eras, by the session on the legacy one alone, and nothing else of the
 // connection is shown to it.
 func TestVisibleByCaller(t *testing.T) {

@@ -62,6 +62,11 @@ type Options struct {
 	// private then, and pages of lists are not kept. Changes of a list are announced to all who listen. Nil shows all to all.
 	Visible func(ctx context.Context, who Caller, kind ListKind, name string) bool
 
+	// MayFollow says whether the sender of a request may subscribe to a resource, in either era, beside what Visible says: for a
+	// Catalogue that shows callers different things. One that may not is answered as if the resource did not exist, or hears
+	// nothing of it. It is asked once, when the subscription begins, and may be called concurrently. Nil means that all may.
+	MayFollow func(ctx context.Context, req *Request, uri string) bool
+
 	// Middleware stands around every request, the first outermost. Nil means none.
 	Middleware []Middleware
 

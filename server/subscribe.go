@@ -82,7 +82,7 @@ func (s *Server) listen(ctx context.Context, r *Request) *era.Outcome {
 		return s.failure(r, err)
 	}
 	got := honoured(want, d.Capabilities)
-	if s.opts.Visible != nil {
+	if s.opts.Visible != nil || s.opts.MayFollow != nil {
 		got.ResourceSubscriptions = slices.DeleteFunc(slices.Clone(got.ResourceSubscriptions), func(uri string) bool {
 			return !s.follows(ctx, r, uri)
 		})

@@ -79,7 +79,7 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	o.Capabilities.Tools = &mcp.ToolsCapability{ListChanged: true}
 	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
 	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
-	o.Hooks.Subscriptions = b.interest
+	o.Hooks.Subscriptions, o.MayFollow = b.interest, b.mayFollow
 	o.Capabilities.Completions = &mcp.Capability{}
 	o.Capabilities.Logging = &mcp.Capability{}
 	b.front = server.New(info, o)

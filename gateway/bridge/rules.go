@@ -25,6 +25,9 @@ type Rules struct {
 	// Nil shows everything to everybody.
 	Sight func(req *server.Request) Sight
 
+	// Follows says whether the caller of a request may subscribe to a resource that it sees. Nil means that it may.
+	Follows func(req *server.Request, e Entry) bool
+
 	// Seen stands for what Sight decides: when a reload brings rules with another one, clients are told that all lists may
 	// look different to them.
 	Seen string

@@ -192,3 +192,28 @@ func TestReloadOfRules(t *testing.T) {
 	}
 	raw(t, c, mcp.MethodCallTool, `{"name":"echo","arguments":{"text":"x"}}`)
 }
+
+// TestHiddenResourcesAreNotFollowed holds that a client of either era cannot subscribe to what it does not see, and learns
+// nothing by trying; and that a rule may keep what is seen from being followed.
+func TestHiddenResourcesAreNotFollowed(t *testing.T) {
+	rules := bridge.Rules{Sight: hidden, Follows: func(_ *server.Request, e bridge.Entry) bool { return e.Name != "memo://n/9" }}
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w := newWorldWith(t, bridge.Options{Rules: rules, Server: server.Options{HTTP: byName}}, backend{name: "a", modern: upModern, fill: everything(nil)})
+		ann, bob := w.dialAs(t, modern, "ann", client.Options{}), w.dialAs(t, modern, "bob", client.Options{})
+		for _, tc := range []struct {
+			c    *client.Client
+			uri  string
+			want string
+		}{
+			{bob, "memo://one", "[]"}, {bob, "memo://n/7", "[]"}, {ann, "memo://n/9", "[]"}, {bob, "memo://n/8", "[memo://n/8]"}, {ann, "memo://one", "[memo://n/8 memo://one]"},
+		} {
+			s, err := tc.c.Subscribe(t.Context(), client.Filter{ResourceSubscriptions: []string{tc.uri}})
+			if err == nil {
+				defer s.Close()
+			}
+			if got := fmt.Sprint(w.bridge.Server().Subscriptions()); got != tc.want {
+				t.Errorf("after %s: %s are followed, want %s (%v)", tc.uri, got, tc.want, err)
+			}
+		}
+	})
+}

@@ -1,8 +1,12 @@
 package bridge
 
 import (
+	"context"
 	"slices"
 	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/server"
 )
 
 // watchPause gathers what clients subscribe to, so that a client that names a hundred resources is one change.
@@ -15,6 +19,19 @@ func (b *Bridge) interest() {
 	if b.watchTimer == nil && !b.watchOver {
 		b.watchTimer = time.AfterFunc(watchPause, b.watch)
 	}
+}
+
+// mayFollow tells whether the caller of a request may subscribe to a resource. While callers see different things, what is
+// hidden and what does not exist are the same.
+func (b *Bridge) mayFollow(ctx context.Context, req *server.Request, uri string) bool {
+	v := b.view.Load()
+	if v.rules.Sight == nil && v.rules.Follows == nil {
+		return true
+	}
+	b.settle(ctx)
+	v = b.view.Load().narrow(req)
+	to, ok := v.table.Resource(uri, v.match)
+	return v.sees(route.Resource, to, ok) && (v.rules.Follows == nil || v.rules.Follows(req, v.entry(route.Resource, to)))
 }
 
 // watch asks each upstream for the updates that clients want of it. A resource that nobody serves now may come with the next
