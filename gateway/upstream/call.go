@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/manager"
@@ -16,19 +15,25 @@ import (
 // or calls a tool of a trusted server that may be repeated by its hints. See [manager.Keeper.Do] for the other errors.
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
 	for {
-		u := s.find(name)
-		if u == nil {
-			return nil, fmt.Errorf("%w: %q (%w)", manager.ErrUnknownServer, name, manager.ErrNotRun)
+		u, leave, err := s.enter(name, call.Caller)
+		if err != nil {
+			return nil, err
 		}
-		answer, err := u.call(ctx, call)
+		answer, err := u.enteredCall(ctx, call, leave)
 		switch {
 		case err == nil:
 			return answer, nil
-		case errors.Is(err, manager.ErrUnknownServer) && s.find(name) != u: // a reload came between: another has its place now
+		case errors.Is(err, manager.ErrUnknownServer) && u.left(): // a reload came between: another has its place now
 			continue
 		}
 		return nil, &failed{u, err}
 	}
+}
+
+// enteredCall is call for as long as which the connection is needed.
+func (u *upstream) enteredCall(ctx context.Context, call Call, leave func()) (*Answer, error) {
+	defer leave()
+	return u.call(ctx, call)
 }
 
 func (u *upstream) call(ctx context.Context, call Call) (*Answer, error) {

@@ -81,6 +81,13 @@ type Caller struct {
 
 	// Principal is who the gateway has found the client to be; nil where it does not ask. It is told to nobody.
 	Principal *mcp.Principal
+
+	// Session is the session of the client at the gateway; "" where it has none. It is told to nobody.
+	Session string
+
+	// Token gives the access token that the client came with, where the gateway may exchange it for another. It is for that
+	// alone, and no server ever gets it. Nil means that there is none.
+	Token func() string
 }
 
 // Answer is a result in neutral form. Result is set, or else InputRequests, RequestState or both.

@@ -25,6 +25,7 @@ type link struct {
 var (
 	_ Conn        = (*link)(nil)
 	_ toolChecker = (*link)(nil)
+	_ stateful    = (*link)(nil)
 )
 
 // Open makes a Conn of a connection that dial opens with the options it is given: opts with a hook for log messages that
@@ -55,6 +56,7 @@ func (l *link) Version() string                      { return l.c.ProtocolVersio
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
 func (l *link) Done() <-chan struct{}                { return l.c.Done() }
 func (l *link) Err() error                           { return l.c.Err() }
+func (l *link) Stateful() bool                       { return l.c.Stateful() }
 
 // Close implements Conn.
 func (l *link) Close() error {

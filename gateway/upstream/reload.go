@@ -65,9 +65,11 @@ func (s *Set) replace(servers []manager.Server) (changes manager.Changes, fresh,
 		case u.server().SameConnection(entry):
 			changes.Kept = append(changes.Kept, entry.Name)
 			u.update(entry)
+			s.pool.update(entry)
 		default:
 			changes.Changed = append(changes.Changed, entry.Name)
 			old = append(old, u)
+			s.Dismiss(entry.Name)
 			u = u.leave(newUpstream(s, entry))
 			fresh = append(fresh, u)
 		}
@@ -78,6 +80,7 @@ func (s *Set) replace(servers []manager.Server) (changes manager.Changes, fresh,
 		if name := u.server().Name; next[name] == nil {
 			changes.Removed = append(changes.Removed, name)
 			old = append(old, u)
+			s.Dismiss(name)
 			u.leave(nil)
 		}
 	}

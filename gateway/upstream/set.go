@@ -16,6 +16,16 @@ type Options struct {
 	// Dial makes a connection; see [Dialer].
 	Dial Dialer
 
+	// Sharing says who may be on one connection to a server. It may be called concurrently, and for each call. Nil means
+	// [ShareSafely] for all.
+	Sharing func(s manager.Server) Sharing
+
+	// DialFor makes a connection that belongs to one caller. Nil means that Dial makes it.
+	DialFor func(ctx context.Context, s manager.Server, owner *Owner) (Conn, error)
+
+	// Pool bounds the connections of callers to begin with; see [Set.LimitPool].
+	Pool PoolLimits
+
 	// Limits are the time limits to begin with; see [Set.Limit].
 	Limits Limits
 
@@ -39,7 +49,12 @@ type Options struct {
 	// OnUpdate is called after a resource that is watched has changed. It may be called concurrently, and must not block.
 	OnUpdate func(server, uri string)
 
-	// OnState is called at each change of a server's state, for one server one call at a time.
+	// OnOwnChange and OnOwnUpdate are those of the connection of one caller. What they tell of is no business of others.
+	OnOwnChange func(owner *Owner, lists Kinds)
+	OnOwnUpdate func(owner *Owner, server, uri string)
+
+	// OnState is called at each change of a server's state, for one server one call at a time. Connections of single callers
+	// are not told of.
 	OnState func(Status)
 
 	// Logger receives what is odd about a server's lists. Nil means silence.
@@ -61,6 +76,19 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnUpdate == nil {
 		o.OnUpdate = func(string, string) {}
+	}
+	if o.OnOwnChange == nil {
+		o.OnOwnChange = func(*Owner, Kinds) {}
+	}
+	if o.OnOwnUpdate == nil {
+		o.OnOwnUpdate = func(*Owner, string, string) {}
+	}
+	if o.Sharing == nil {
+		o.Sharing = func(manager.Server) Sharing { return Sharing{} }
+	}
+	if o.DialFor == nil {
+		dial := o.Dial
+		o.DialFor = func(ctx context.Context, s manager.Server, _ *Owner) (Conn, error) { return dial(ctx, s) }
 	}
 	if o.OnState == nil {
 		o.OnState = func(Status) {}
@@ -90,6 +118,9 @@ type Set struct {
 	opts   Options
 	limits atomic.Pointer[Limits]
 
+	pool       pool
+	poolLimits atomic.Pointer[PoolLimits]
+
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
@@ -108,6 +139,8 @@ func New(servers []manager.Server, opts Options) *Set {
 	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.Limit(s.opts.Limits)
+	s.LimitPool(s.opts.Pool)
+	s.pool = pool{set: s, tenants: make(map[place]*tenant)}
 	for _, entry := range enabled(servers) {
 		u := newUpstream(s, entry)
 		s.order = append(s.order, u)
@@ -151,6 +184,7 @@ func (s *Set) Close() {
 	for _, u := range s.all() {
 		closing.Go(u.keeper.Close)
 	}
+	closing.Go(s.pool.close)
 	closing.Wait()
 	s.retiring.Wait()
 }
@@ -172,14 +206,17 @@ func (s *Set) find(name string) *upstream {
 type Snapshot struct {
 	Status
 	Lists *Lists
+	Own   int // connections that belong to single callers
 }
 
 // Snapshots gives all servers in the order of the configuration.
 func (s *Set) Snapshots() []Snapshot {
 	all := s.all()
 	out := make([]Snapshot, len(all))
+	own := s.pool.counts()
 	for i, u := range all {
 		out[i] = u.snapshot()
+		out[i].Own = own[out[i].Name]
 	}
 	return out
 }

@@ -20,6 +20,13 @@ type upstream struct {
 	entry  atomic.Pointer[manager.Server]
 	keeper *manager.Keeper[Conn]
 
+	stateless atomic.Bool // the server is known to keep nothing of a client between calls
+	differs   atomic.Bool // it has listed other things for one caller than for others
+
+	// Of a connection that belongs to a caller; nil for the gateway's own.
+	shared *upstream
+	whose  *Owner
+
 	watch chan struct{} // of one place: there are other resources to watch
 
 	mu      sync.Mutex
@@ -27,6 +34,7 @@ type upstream struct {
 	lists   *Lists          // as the server has them
 	shown   *Lists          // without what the entry takes away
 	gone    bool            // taken out, or replaced: it has no news for anybody
+	knows   bool            // lists are those of whose
 	pending map[Conn]opened // connections that have been opened and not taken their place yet
 }
 
@@ -41,7 +49,7 @@ func newUpstream(set *Set, entry manager.Server) *upstream {
 	u.entry.Store(&entry)
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
-		Keep: set.opts.KeepLists, Forget: func() { u.take(&Lists{}) }, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
+		Keep: set.opts.KeepLists, Forget: u.forget, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
 	})
 	return u
 }
@@ -50,14 +58,20 @@ func (u *upstream) snapshot() Snapshot {
 	status := u.keeper.Status()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return Snapshot{Status{status, countsOf(u.shown)}, u.shown}
+	return Snapshot{Status: Status{status, countsOf(u.shown)}, Lists: u.shown}
 }
 
 func (u *upstream) server() manager.Server { return *u.entry.Load() }
 
 func (u *upstream) tell() {
-	if !u.left() {
+	switch {
+	case u.left():
+	case u.whose == nil:
 		u.set.opts.OnState(u.snapshot().Status)
+	default:
+		status := u.keeper.Status()
+		u.set.opts.Logger.Info("the connection of a caller is "+string(status.State),
+			slog.String("server", status.Name), slog.String("reason", status.Reason))
 	}
 }
 
@@ -72,7 +86,7 @@ func (u *upstream) open(ctx context.Context) (Conn, string, error) {
 	limit := u.set.limits.Load().Connect
 	dialing, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not connected within %s", limit))
 	defer cancel()
-	conn, err := u.set.opts.Dial(dialing, u.server())
+	conn, err := u.dial(dialing)
 	if err != nil {
 		return nil, "", err
 	}
@@ -96,7 +110,24 @@ func (u *upstream) up(conn Conn) {
 	u.mu.Lock()
 	lists := u.pending[conn].lists
 	u.mu.Unlock()
+	u.noteState(conn)
 	u.take(lists)
+}
+
+func (u *upstream) dial(ctx context.Context) (Conn, error) {
+	if u.whose != nil {
+		return u.set.opts.DialFor(ctx, u.server(), u.whose)
+	}
+	return u.set.opts.Dial(ctx, u.server())
+}
+
+// forget is take of a server that has been away for too long.
+func (u *upstream) forget() {
+	if u.whose != nil {
+		u.own(nil)
+		return
+	}
+	u.take(&Lists{})
 }
 
 func (u *upstream) fetch(ctx context.Context, conn Conn, kinds Kinds, old *Lists) (*Lists, error) {
@@ -164,6 +195,10 @@ func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Noti
 
 // take puts lists in place.
 func (u *upstream) take(lists *Lists) {
+	if u.whose != nil {
+		u.own(lists)
+		return
+	}
 	u.mu.Lock()
 	now := shown(u.entry.Load(), lists)
 	differs := !u.gone && changes(u.shown, now) != 0

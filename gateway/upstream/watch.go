@@ -53,10 +53,13 @@ func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) {
 // Watch asks a server for the updates of these resources, from now on and over all its connections, and of no others. It does
 // not wait for the server; Options.OnUpdate hears of the updates. A server that is not configured is passed over.
 func (s *Set) Watch(name string, uris []string) {
-	u := s.find(name)
-	if u == nil {
-		return
+	if u := s.find(name); u != nil {
+		u.watchOnly(uris)
 	}
+}
+
+// watchOnly asks for the updates of these resources and of no others.
+func (u *upstream) watchOnly(uris []string) {
 	u.mu.Lock()
 	same := slices.Equal(u.watched, uris)
 	u.watched = slices.Clone(uris)
@@ -83,7 +86,11 @@ func (u *upstream) watchAll(ctx context.Context, conn Conn) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer cancel()
 	err := conn.Watch(ctx, uris, func(uri string) {
-		if !u.left() {
+		switch {
+		case u.left():
+		case u.whose != nil:
+			u.set.opts.OnOwnUpdate(u.whose, u.server().Name, uri)
+		default:
 			u.set.opts.OnUpdate(u.server().Name, uri)
 		}
 	})

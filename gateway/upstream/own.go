@@ -1,0 +1,79 @@
+package upstream
+
+import "github.com/rialto-mcp/rialto/manager"
+
+// What a server lists for one caller. It is what it lists for all, until the connection of that caller has read its own lists.
+
+// belong makes an upstream the connection of one owner beside that of the server itself. It must not have been started.
+func (u *upstream) belong(shared *upstream, owner *Owner) {
+	u.shared, u.whose = shared, owner
+	u.stateless.Store(shared.stateless.Load())
+	u.lists, u.shown = shared.current()
+}
+
+// current gives what the server lists, and what is shown of it.
+func (u *upstream) current() (lists, shown *Lists) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.lists, u.shown
+}
+
+// own puts the lists of one owner in place; nil means that there are none any more. Lists that are those of everybody are kept
+// once.
+func (u *upstream) own(lists *Lists) {
+	theirs, theirShown := u.shared.current()
+	know := lists != nil
+	if !know || changes(theirs, lists) == 0 {
+		lists = theirs
+	}
+	u.mu.Lock()
+	now := theirShown
+	if lists != theirs {
+		now = shown(u.entry.Load(), lists)
+	}
+	kinds := changes(u.shown, now)
+	u.lists, u.shown, u.knows = lists, now, know
+	gone := u.gone
+	u.mu.Unlock()
+	if know && lists != theirs && u.shared.keeper.Status().State.Usable() {
+		u.shared.differs.Store(true)
+	}
+	if kinds != 0 && !gone {
+		u.set.opts.OnOwnChange(u.whose, kinds)
+	}
+}
+
+// updateOwn is update for the connection of one owner.
+func (u *upstream) updateOwn(entry manager.Server) {
+	theirs, theirShown := u.shared.current()
+	u.update(entry)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.lists == theirs {
+		u.shown = theirShown
+	}
+}
+
+// SnapshotsFor gives all servers as a caller has them, in the order of the configuration. own says that the lists of one of
+// them are not those that others have.
+func (s *Set) SnapshotsFor(c *Caller) (snaps []Snapshot, own bool) {
+	all := s.all()
+	snaps = make([]Snapshot, len(all))
+	for i, u := range all {
+		snaps[i] = u.snapshot()
+		owner := u.owner(c)
+		if owner == nil {
+			continue
+		}
+		t := s.pool.of(place{snaps[i].Name, owner.key})
+		if t == nil {
+			continue
+		}
+		t.mu.Lock()
+		if t.knows && t.shown != snaps[i].Lists {
+			snaps[i].Lists, snaps[i].Counts, own = t.shown, countsOf(t.shown), true
+		}
+		t.mu.Unlock()
+	}
+	return snaps, own
+}

@@ -1,0 +1,104 @@
+package upstream
+
+import (
+	"sync/atomic"
+
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// Share says who may be on one connection to a server.
+type Share string
+
+// The ways to share. Callers that nobody can tell apart share the gateway's own connection in any case: those without a
+// principal, and with [ShareSession] those without a session and a principal.
+const (
+	// ShareSafely is all where a server keeps nothing of a client between calls, since each call says who makes it; principal
+	// where it does, or may; and principal where it is called with credentials of each caller.
+	ShareSafely Share = ""
+
+	ShareAll       Share = "all"       // one connection for everybody
+	SharePrincipal Share = "principal" // one for each principal
+	ShareSession   Share = "session"   // one for each session, and for each principal that has none
+)
+
+// Sharing is how the connections to one server are shared.
+type Sharing struct {
+	Share Share
+
+	// Personal says that the server is called with credentials of each caller: no two of them are ever on one connection, and
+	// what it lists may differ for each.
+	Personal bool
+}
+
+// Owner is who a connection belongs to. It is not changed; its methods may be called concurrently.
+type Owner struct {
+	Principal *mcp.Principal // nil where only the session is known
+	Session   string         // "" for all sessions of the principal
+
+	key   string
+	token atomic.Pointer[func() string] // of the newest call
+}
+
+// Is tells whether somebody is the owner, or a part of it: one of the sessions of a principal.
+func (o *Owner) Is(who *mcp.Principal, session string) bool {
+	return principalKey(o.Principal) == principalKey(who) && (o.Session == "" || o.Session == session)
+}
+
+// Key stands for the owner: owners with equal keys are one. It is no secret.
+func (o *Owner) Key() string { return o.key }
+
+// Token is the access token that the owner has come with last; "" for none. It is for exchanges, and for no server.
+func (o *Owner) Token() string {
+	if token := o.token.Load(); token != nil {
+		return (*token)()
+	}
+	return ""
+}
+
+func newOwner(who *mcp.Principal, session string) *Owner {
+	return &Owner{Principal: who, Session: session, key: principalKey(who) + "/" + session}
+}
+
+func principalKey(who *mcp.Principal) string {
+	if who == nil {
+		return ""
+	}
+	return who.Key()
+}
+
+// owner is who the connection for a caller belongs to; nil for the gateway itself.
+func (u *upstream) owner(c *Caller) *Owner {
+	if c == nil {
+		return nil
+	}
+	known := principalKey(c.Principal) != ""
+	if !known && c.Session == "" {
+		return nil
+	}
+	sharing := u.set.opts.Sharing(u.server())
+	switch {
+	case sharing.Share == ShareSession && c.Session != "":
+		return newOwner(c.Principal, c.Session)
+	case !known:
+		return nil
+	case sharing.Personal, sharing.Share == SharePrincipal, sharing.Share == ShareSession, sharing.Share == ShareSafely && !u.stateless.Load():
+		return newOwner(c.Principal, "")
+	}
+	return nil
+}
+
+// stateful is a Conn that knows whether its server keeps something of the client between calls. One that does not know is
+// taken for one that does.
+type stateful interface{ Stateful() bool }
+
+// noteState keeps what a connection tells of its server.
+func (u *upstream) noteState(conn Conn) {
+	s, ok := conn.(stateful)
+	u.stateless.Store(ok && !s.Stateful())
+}
+
+// Owns tells whether the caller has a connection of its own to a server, or would get one.
+func (s *Set) Owns(server string, c *Caller) bool {
+	u := s.find(server)
+	return u != nil && u.owner(c) != nil
+}

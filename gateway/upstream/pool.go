@@ -1,0 +1,296 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// PoolLimits bound the connections that belong to callers. Zero means the default.
+type PoolLimits struct {
+	Most int           // of all servers together; 1,000
+	Each int           // of one server; 100
+	Idle time.Duration // after which one is closed that has no calls and watches nothing; 5 min
+}
+
+func (l PoolLimits) withDefaults() *PoolLimits {
+	l.Most = cmp.Or(l.Most, 1000)
+	l.Each = cmp.Or(l.Each, 100)
+	l.Idle = cmp.Or(l.Idle, 5*time.Minute)
+	return &l
+}
+
+// pool holds the connections that belong to callers. Its lock is taken inside that of the set, never around it.
+type pool struct {
+	set *Set
+
+	mu      sync.Mutex
+	tenants map[place]*tenant
+	closed  bool
+}
+
+// place names one connection: the server, and the key of the owner.
+type place struct{ server, owner string }
+
+// tenant is the connection of one owner to one server. It is opened when it is made, since somebody needs it then, and has a
+// keeper, a breaker and lists of its own like every upstream.
+type tenant struct {
+	*upstream
+	at place
+
+	// Guarded by the lock of the pool.
+	calls   int         // that need it
+	watches bool        // its owner wants to hear of resources
+	used    time.Time   // when it was needed last
+	idle    *time.Timer // runs while nobody needs it
+}
+
+// busy tells whether it must stay. The lock of the pool is held.
+func (t *tenant) busy() bool { return t.calls > 0 || t.watches }
+
+// enter gives the connection for a caller: that of the server itself, or one of the caller's own. leave must be called when it
+// is needed no longer; until then it is not closed for want of use.
+func (s *Set) enter(name string, c *Caller) (at *upstream, leave func(), err error) {
+	s.mu.RLock() // a reload comes before, and the connection is for the entry of now; or after, and finds it
+	defer s.mu.RUnlock()
+	u := s.byName[name]
+	if u == nil {
+		return nil, nil, fmt.Errorf("%w: %q (%w)", manager.ErrUnknownServer, name, manager.ErrNotRun)
+	}
+	owner := u.owner(c)
+	if owner == nil {
+		return u, func() {}, nil
+	}
+	t, err := s.pool.take(u, owner)
+	if err != nil {
+		return nil, nil, &failed{u, err}
+	}
+	if c.Token != nil {
+		t.whose.token.Store(&c.Token)
+	}
+	return t.upstream, func() { s.pool.leave(t) }, nil
+}
+
+// take finds or makes the connection of an owner, and counts a call that needs it.
+func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, fmt.Errorf("%w (%w)", ErrClosed, manager.ErrNotRun)
+	}
+	at := place{u.server().Name, owner.key}
+	t := p.tenants[at]
+	if t == nil {
+		if err := p.room(at.server); err != nil {
+			return nil, err
+		}
+		t = &tenant{upstream: newUpstream(u.set, u.server()), at: at}
+		t.belong(u, owner)
+		p.tenants[at] = t
+		t.keeper.Start() // ends with retire, or with close
+	}
+	t.calls++
+	return t, nil
+}
+
+// room makes a place for one more connection to a server: where there is none, the one goes that has been idle longest. p.mu
+// is held.
+func (p *pool) room(server string) error {
+	limits := p.set.poolLimits.Load()
+	each := 0
+	var oldest, oldestEach *tenant
+	for at, t := range p.tenants {
+		ours := at.server == server
+		if ours {
+			each++
+		}
+		if t.busy() {
+			continue
+		}
+		if oldest == nil || t.used.Before(oldest.used) {
+			oldest = t
+		}
+		if ours && (oldestEach == nil || t.used.Before(oldestEach.used)) {
+			oldestEach = t
+		}
+	}
+	switch {
+	case each >= limits.Each && oldestEach == nil:
+		return &FullError{server, fmt.Sprintf("its %d connections for single callers are all in use", limits.Each)}
+	case each >= limits.Each:
+		p.drop(oldestEach)
+	case len(p.tenants) >= limits.Most && oldest == nil:
+		return &FullError{server, fmt.Sprintf("the gateway's %d connections for single callers are all in use", limits.Most)}
+	case len(p.tenants) >= limits.Most:
+		p.drop(oldest)
+	}
+	return nil
+}
+
+// FullError is the answer to a call whose caller would need a connection of its own while there is no room for one. Nothing was
+// sent.
+type FullError struct {
+	Server string
+	Reason string // which limit it is
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("server %q: %s; try again later", e.Server, e.Reason)
+}
+
+// Unwrap answers manager.ErrNotRun.
+func (e *FullError) Unwrap() error { return manager.ErrNotRun }
+
+// leave counts a call as done.
+func (p *pool) leave(t *tenant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.calls--
+	p.rest(t)
+}
+
+// rest sees to it that a connection is closed that nobody needs any more. p.mu is held.
+func (p *pool) rest(t *tenant) {
+	t.used = time.Now()
+	if p.tenants[t.at] == t && !t.busy() && t.idle == nil {
+		t.idle = time.AfterFunc(p.set.poolLimits.Load().Idle, func() { p.expire(t) })
+	}
+}
+
+// expire closes a connection that has been idle for long.
+func (p *pool) expire(t *tenant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.set.poolLimits.Load().Idle - time.Since(t.used)
+	switch {
+	case p.tenants[t.at] != t:
+	case t.busy():
+		t.idle = nil // rest begins anew
+	case left > 0:
+		t.idle.Reset(left)
+	default:
+		p.drop(t)
+	}
+}
+
+// drop takes a connection out of the pool and closes it when its calls are done. p.mu is held.
+func (p *pool) drop(t *tenant) {
+	delete(p.tenants, t.at)
+	if t.idle != nil {
+		t.idle.Stop()
+	}
+	t.upstream.leave(nil)
+	if !p.closed {
+		p.set.retiring.Go(t.retire) // ends by itself after Drain, and with the set; Close waits
+	}
+}
+
+// dropIf drops the connections that which says yes to.
+func (p *pool) dropIf(which func(*tenant) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.tenants {
+		if which(t) {
+			p.drop(t)
+		}
+	}
+}
+
+// close ends all connections and takes no more.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	all := p.tenants
+	p.tenants = nil
+	p.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, t := range all {
+		if t.idle != nil {
+			t.idle.Stop()
+		}
+		closing.Go(t.keeper.Close)
+	}
+	closing.Wait()
+}
+
+// counts tells how many connections of callers there are to each server.
+func (p *pool) counts() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := make(map[string]int)
+	for at := range p.tenants {
+		n[at.server]++
+	}
+	return n
+}
+
+// of gives the connection of an owner where there is one.
+func (p *pool) of(at place) *tenant {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tenants[at]
+}
+
+// LimitPool puts other limits in place. Connections beyond them stay until they are idle.
+func (s *Set) LimitPool(l PoolLimits) { s.poolLimits.Store(l.withDefaults()) }
+
+// Dismiss closes the connections of callers to a server when their calls are done: what they were opened with holds no longer.
+// The next call opens another.
+func (s *Set) Dismiss(server string) {
+	s.pool.dropIf(func(t *tenant) bool { return t.at.server == server })
+}
+
+// EndSession closes the connections that belong to one session.
+func (s *Set) EndSession(id string) {
+	if id != "" {
+		s.pool.dropIf(func(t *tenant) bool { return t.whose.Session == id })
+	}
+}
+
+// Hurry tries the connection of a caller again at once, where it has one that waits for its next try: with credentials that
+// have come since, say.
+func (s *Set) Hurry(server string, owner *Owner) {
+	if t := s.pool.of(place{server, owner.key}); t != nil {
+		t.keeper.Hurry()
+	}
+}
+
+// Prepare opens the connections of a caller to servers that may list other things for it than for others, and waits until each
+// was tried once, or ctx ends.
+func (s *Set) Prepare(ctx context.Context, c *Caller) {
+	var waiting []*upstream
+	for _, u := range s.all() {
+		if owner := u.owner(c); owner == nil || !u.differs.Load() && !u.set.opts.Sharing(u.server()).Personal {
+			continue
+		}
+		at, leave, err := s.enter(u.server().Name, c)
+		if err != nil {
+			u.warn("a caller sees no lists of its own: " + u.keeper.Reason(err))
+			continue
+		}
+		defer leave()
+		waiting = append(waiting, at)
+	}
+	for _, at := range waiting {
+		select {
+		case <-at.keeper.Tried():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// update takes up an entry that leads to the same connections.
+func (p *pool) update(entry manager.Server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at, t := range p.tenants {
+		if at.server == entry.Name {
+			t.updateOwn(entry)
+		}
+	}
+}
