@@ -22,6 +22,8 @@ var settings = []setting{
 	{"path", false, func(c *config.Config) any { return c.Path }},
 	{"allowedHosts", true, func(c *config.Config) any { return c.AllowedHosts }},
 	{"allowedOrigins", true, func(c *config.Config) any { return c.AllowedOrigins }},
+	{"insecure", true, func(c *config.Config) any { return c.Insecure }},
+	{"auth", true, func(c *config.Config) any { return c.Auth }},
 	{"prefix", true, func(c *config.Config) any { return c.Naming.Mode }},
 	{"separator", true, func(c *config.Config) any { return c.Naming.Separator }},
 	{"maxNameLength", true, func(c *config.Config) any { return c.Naming.MaxLength }},

@@ -21,6 +21,9 @@ type Config struct {
 	AllowedHosts   []string // host or host:port
 	AllowedOrigins []string // scheme://host[:port], or null
 
+	Insecure bool  // everybody may call, also from other machines
+	Auth     *Auth // who may call; nil for everybody
+
 	Naming route.Naming // aliases of servers in Servers only
 
 	ConnectTimeout time.Duration // of one server
@@ -71,7 +74,7 @@ func (o Options) reader() manager.ReadOptions {
 // ReadFile reads the configuration file at path. See [Read].
 func ReadFile(path string, opts Options) (*Config, error) {
 	f, err := manager.ReadFile(path, opts.reader())
-	return fromFile(f, err)
+	return fromFile(f, err, opts)
 }
 
 // Read reads a configuration; name stands for the file in errors.
@@ -82,5 +85,5 @@ func ReadFile(path string, opts Options) (*Config, error) {
 // Errors about the content are [*manager.ConfigErrors].
 func Read(r io.Reader, name string, opts Options) (*Config, error) {
 	f, err := manager.Read(r, name, opts.reader())
-	return fromFile(f, err)
+	return fromFile(f, err, opts)
 }

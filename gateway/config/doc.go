@@ -7,6 +7,8 @@
 //	    "path": "/mcp",                  // of the endpoint
 //	    "allowedHosts": ["mcp.example"], // Host headers beside the loopback names
 //	    "allowedOrigins": [],            // Origin headers, such as https://app.example
+//	    "insecure": false,               // true: everybody may call, also from other machines
+//	    "auth": null,                    // who may call; see below
 //	    "prefix": "collision",           // or always, never: when names get the prefix of their server
 //	    "separator": "__",               // between prefix and name
 //	    "maxNameLength": 0,              // of every tool and prompt name; 0 changes only what must be changed
@@ -23,6 +25,28 @@
 //
 // The section is strict: a key that is not known, or a value that cannot be used, is an error with its place. See
 // package route for what prefix, separator, maxNameLength and alias do.
+//
+// Who may call over HTTP stands under auth; without it everybody may who can reach the address. Texts of tokens have variables.
+//
+//	"auth": {
+//	  "tokens": [                          // handed out by hand; Authorization: Bearer TOKEN
+//	    {"name": "ann", "token": "${ANN_TOKEN}", "scopes": ["mcp"], "roles": ["ops"]},
+//	    {"name": "ci", "sha256": "..."}    // the digest of a token, in place of it
+//	  ],
+//	  "resource": "https://mcp.example.com/mcp", // the public address, for which issuers make tokens
+//	  "jwt": [{                            // one issuer or several
+//	    "issuer": "https://login.example.com",
+//	    "audience": "api://mcp",           // or a list; beside the resource
+//	    "jwksUrl": "https://login.example.com/keys", // where its metadata do not say it
+//	    "algorithms": ["ES256"],           // left out: all usual ones with public keys
+//	    "rolesClaim": "groups",            // or a way through objects: realm_access.roles
+//	    "requireType": false               // true: tokens of the type at+jwt alone
+//	  }],
+//	  "scopes": [],                        // that every caller needs
+//	  "scopesSupported": [],               // for the metadata; left out: scopes
+//	  "dpop": "off",                       // or optional, required
+//	  "public": []                         // of / and /healthz, what strangers may see in full
+//	}
 //
 // [Config.Marshal] writes the normal form: every setting with its value, default or not, secrets masked. Two files
 // that mean the same have the same normal form, and it can be read again.

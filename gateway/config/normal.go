@@ -74,6 +74,8 @@ func (c *Config) normalSection() ordered {
 		{"path", c.Path},
 		{"allowedHosts", list(c.AllowedHosts)},
 		{"allowedOrigins", list(c.AllowedOrigins)},
+		{"insecure", c.Insecure},
+		{"auth", c.normalAuth()},
 		{"prefix", c.Naming.Mode},
 		{"separator", c.Naming.Separator},
 		{"maxNameLength", c.Naming.MaxLength},

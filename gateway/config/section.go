@@ -10,14 +10,14 @@ import (
 )
 
 // fromFile adds the gateway's section to what the manager has read. err is the manager's.
-func fromFile(f *manager.File, err error) (*Config, error) {
+func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 	if f == nil {
 		return nil, err
 	}
 	problems := &manager.ConfigErrors{}
 	c := Default()
 	c.PerServer = make(map[string]ServerSettings)
-	s := &section{config: c, file: f, problems: problems}
+	s := &section{config: c, file: f, opts: opts, problems: problems}
 	if len(f.Names) > maxServers {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
 	} else if v := f.Root.Member(sectionKey); v != nil {
@@ -46,6 +46,7 @@ func fromFile(f *manager.File, err error) (*Config, error) {
 type section struct {
 	config   *Config
 	file     *manager.File
+	opts     Options // that the file was read with
 	problems *manager.ConfigErrors
 }
 
@@ -62,6 +63,8 @@ func (s *section) settings() []setting {
 		{"path", s.text(&c.Path, checkPath)},
 		{"allowedHosts", s.texts(&c.AllowedHosts, checkHost)},
 		{"allowedOrigins", s.texts(&c.AllowedOrigins, checkOrigin)},
+		{"insecure", s.insecure},
+		{"auth", s.auth},
 		{"prefix", s.text((*string)(&c.Naming.Mode), func(mode string) error {
 			if mode == "" { // means the default in route, but is no way to write it
 				return errors.New("the mode is empty; write collision, always or never")
