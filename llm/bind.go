@@ -27,7 +27,7 @@ func (o *Options) bind(l Listed, name string, strict bool) (*bound, error) {
 	t := l.Tool
 	b := &bound{Tool: Tool{
 		Name: name, Server: l.Server, Original: t.Name, Title: t.DisplayName(), Description: t.Description, Output: t.OutputSchema, Annotations: t.Annotations,
-		ReturnDirect: fits(o.ReturnDirect, l.Server, t.Name) || returnsDirect(t.Meta),
+		ReturnDirect: Fits(o.ReturnDirect, l.Server, t.Name) || returnsDirect(t.Meta),
 	}}
 	if b.Description == "" && b.Title != t.Name {
 		b.Description = b.Title
@@ -157,7 +157,7 @@ func (b *binder) bind(l Listed) (*bound, error) {
 	if !aliased && b.aliases[name] {
 		return nil, fmt.Errorf("the name %q is taken: it is an alias of another tool", name)
 	}
-	strict := b.opts.Profile.Strict != "" && fits(b.opts.Strict, l.Server, l.Tool.Name)
+	strict := b.opts.Profile.Strict != "" && Fits(b.opts.Strict, l.Server, l.Tool.Name)
 	tool, err := b.opts.bind(l, name, strict)
 	if err == nil && tool.Strict && !b.strict.take(tool.form) {
 		tool, err = b.opts.bind(l, name, false)

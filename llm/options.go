@@ -66,10 +66,12 @@ func (o Options) withDefaults() Options {
 
 // wants tells whether the lists of patterns let a tool in.
 func (o *Options) wants(server, tool string) bool {
-	return !fits(o.Deny, server, tool) && (len(o.Allow) == 0 || fits(o.Allow, server, tool))
+	return !Fits(o.Deny, server, tool) && (len(o.Allow) == 0 || Fits(o.Allow, server, tool))
 }
 
-func fits(patterns []string, server, tool string) bool {
+// Fits tells whether one of the patterns fits a tool of a server, as those of [Options].Allow do. It may be called
+// concurrently.
+func Fits(patterns []string, server, tool string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		return wild(p, tool) || strings.Contains(p, "/") && wild(p, server+"/"+tool)
 	})

@@ -75,7 +75,7 @@ func (s *Set) keep(b *bound, patterns []string) {
 	s.all = append(s.all, b)
 	most := s.opts.Profile.ToolsMax
 	switch {
-	case !fits(patterns, b.Server, b.Original):
+	case !Fits(patterns, b.Server, b.Original):
 	case most > 0 && len(s.listed) >= most-2:
 		s.over = append(s.over, Skipped{b.Server, b.Original, fmt.Errorf("the API takes %d tools at most; it can be found by a search", most)})
 	default:

@@ -108,7 +108,7 @@ func (g *gateway) provision() error {
 		Dial:       upstream.Dialing(client.Options{Info: info}),
 		Limits:     limitsOf(g.begun),
 		TrustHints: func(s manager.Server) bool { return g.conf.Load().PerServer[s.Name].TrustHints },
-		OnState:    g.say.state,
+		OnState:    g.state,
 		OnChange:   func() { g.bridge.Changed() },
 		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
 		Logger:     o.Logger,
@@ -122,6 +122,14 @@ func (g *gateway) provision() error {
 	}
 	g.front = g.bridge.Server()
 	return nil
+}
+
+// state tells what has become of a server, and of what is said of its lists and does not fit them.
+func (g *gateway) state(s upstream.Status) {
+	g.say.state(s)
+	if s.State == manager.Ready {
+		g.say.misfits(g.conf.Load().Plan().Notes(g.set.Snapshots()))
+	}
 }
 
 // begin connects to the servers. The answer ends what began, and may be called before everything has begun.

@@ -109,7 +109,8 @@ func (g *gateway) take(next *config.Config) {
 	g.front.SetPageSize(next.PageSize)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
 	g.conf.Store(next)
-	g.say.reloaded(g, old, next, changes)
+	g.say.reloaded(g, old, next, changes) // forgets the misfits that have been told
+	g.say.misfits(next.Plan().Notes(g.set.Snapshots()))
 }
 
 func limitsOf(c *config.Config) upstream.Limits {
@@ -117,7 +118,10 @@ func limitsOf(c *config.Config) upstream.Limits {
 }
 
 // rulesOf is what a configuration lays down about all that passes.
-func rulesOf(c *config.Config) bridge.Rules { return bridge.Rules{Naming: namingOf(c)} }
+func rulesOf(c *config.Config) bridge.Rules {
+	plan := c.Plan()
+	return bridge.Rules{Naming: namingOf(c), Shape: plan.Shape, Serves: plan.Serves}
+}
 
 // namingOf leaves out the aliases of servers that take no part.
 func namingOf(c *config.Config) route.Naming {

@@ -23,6 +23,7 @@ type teller struct {
 
 	mu     sync.Mutex
 	failed map[string]string // the reason told last, by server
+	misfit map[string]bool   // what does not fit the lists of servers, and has been told
 	held   bool              // notes wait
 	notes  []route.Note      // that wait
 }
@@ -108,12 +109,29 @@ func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.
 	for _, name := range slices.Concat(changes.Removed, changes.Changed) {
 		delete(t.failed, name)
 	}
+	t.misfit = nil
 	t.mu.Unlock()
 	for _, name := range slices.Concat(changes.Added, changes.Changed) {
 		t.entry(entryOf(next, name))
 	}
 	if len(changes.Removed) > 0 {
 		t.nothing(next.Servers)
+	}
+}
+
+// misfits warns of what the configuration says of the lists of servers and does not fit them, each once for each reading of the file.
+func (t *teller) misfits(notes []string) {
+	for _, n := range notes {
+		t.mu.Lock()
+		told := t.misfit[n]
+		if t.misfit == nil {
+			t.misfit = make(map[string]bool)
+		}
+		t.misfit[n] = true
+		t.mu.Unlock()
+		if !told {
+			t.line("warning: %s", n)
+		}
 	}
 }
 

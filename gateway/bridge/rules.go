@@ -21,6 +21,10 @@ type Rules struct {
 	// server stays, be it with empty lists. It must not change what it is given. Nil leaves all as it is.
 	Shape func([]upstream.Snapshot) []upstream.Snapshot
 
+	// Serves says what is there also where no list names it, as a resource that is read by its address alone; of what is
+	// listed it must say the same as Shape. Nil serves everything.
+	Serves func(kind route.Kind, to route.Target) bool
+
 	// Sight says what the caller of a request may see and use of that; the rest is unknown to it. Names do not depend on it.
 	// Nil shows everything to everybody.
 	Sight func(req *server.Request) Sight

@@ -70,7 +70,8 @@ func (v *view) admits(e Entry) bool {
 
 // sees tells whether an entry is there for those who have this view.
 func (v *view) sees(kind route.Kind, to route.Target, found bool) bool {
-	return found && (v.sight.Shows == nil && v.sight.Admits == nil || v.admits(v.entry(kind, to)))
+	return found && (v.rules.Serves == nil || v.rules.Serves(kind, to)) &&
+		(v.sight.Shows == nil && v.sight.Admits == nil || v.admits(v.entry(kind, to)))
 }
 
 // entry is all that is known of what a request is about.

@@ -43,7 +43,7 @@ func (b *Bridge) watch() {
 	v := b.view.Load()
 	wanted := make(map[string][]string)
 	for _, uri := range b.front.Subscriptions() {
-		if to, ok := v.table.ResourceRef(uri, v.match); ok {
+		if to, ok := v.table.ResourceRef(uri, v.match); v.sees(route.Resource, to, ok) {
 			wanted[to.Server] = append(wanted[to.Server], to.Name)
 		}
 	}
@@ -56,7 +56,9 @@ func (b *Bridge) watch() {
 
 // Updated announces that a resource of an upstream has changed, under the address that clients know.
 func (b *Bridge) Updated(server, uri string) {
-	b.front.ResourceUpdated(b.view.Load().exposed(server, uri))
+	if v := b.view.Load(); v.sees(route.Resource, route.Target{Server: server, Name: uri}, true) {
+		b.front.ResourceUpdated(v.exposed(server, uri))
+	}
 }
 
 // endWatch forgets a look that is due.

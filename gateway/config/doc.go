@@ -18,7 +18,12 @@
 //	    "totalTimeout": "10m",           // of one call, whatever happens
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
-//	    "servers": {"issues": {"alias": "i"}}
+//	    "servers": {
+//	      "issues": {
+//	        "alias": "i",
+//	        "tools": {"allow": ["list_*"], "deny": ["delete_*"]} // what is shown; likewise prompts and resources
+//	      }
+//	    }
 //	  },
 //	  "mcpServers": {"issues": {"url": "https://issues.example/mcp"}}
 //	}

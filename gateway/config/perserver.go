@@ -1,21 +1,27 @@
 package config
 
-import "github.com/rialto-mcp/rialto/manager"
+import (
+	"github.com/rialto-mcp/rialto/gateway/shape"
+	"github.com/rialto-mcp/rialto/manager"
+)
 
 // ServerSettings is what the gateway's section says of one server, but for its alias, which stands in [Config.Naming]. The
 // zero value is what holds where it says nothing.
 type ServerSettings struct {
 	// TrustHints says that a call of its tools may be made again where their hints say that this does no harm.
 	TrustHints bool
+
+	// Shows says what of its lists is shown.
+	Shows shape.Server
 }
 
 // perServer lists the settings of one server, which go into own.
 func (s *section) perServer(name string, own *ServerSettings) []setting {
 	var alias string
-	return []setting{
+	return append([]setting{
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
-	}
+	}, s.shows(&own.Shows)...)
 }
 
 // servers reads what the section says about single servers.
@@ -47,5 +53,5 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	if settings.TrustHints {
 		own = append(own, member{"trustHints", true})
 	}
-	return own
+	return append(own, normalShows(settings.Shows)...)
 }

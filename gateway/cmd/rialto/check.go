@@ -88,6 +88,8 @@ type checked struct {
 	Seconds   float64 `json:"seconds"` // that connecting and listing took
 	Reason    string  `json:"reason,omitempty"`
 
+	Warnings []string `json:"warnings,omitempty"` // what the file says of its lists and does not fit them
+
 	counts string
 }
 
@@ -131,6 +133,7 @@ func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manag
 	}
 	if got.State.Usable() {
 		out.counts = got.Counts.String()
+		out.Warnings = conf.Plan().Notes([]upstream.Snapshot{got})
 	}
 	return out
 }
@@ -147,7 +150,17 @@ func (c *checkCommand) show(e *environment, all []checked) error {
 		}
 		rows = append(rows, row)
 	}
-	return e.columns(rows, "the file has no servers")
+	if err := e.columns(rows, "the file has no servers"); err != nil {
+		return err
+	}
+	for _, s := range all {
+		for _, w := range s.Warnings {
+			if _, err := fmt.Fprintf(e.stderr, "warning: %s\n", clean(w)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // verdict is the error of servers that are of no use: those that cannot be reached come first.

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+
+	"github.com/rialto-mcp/rialto/gateway/shape"
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+const longestPattern = 1024
+
+// Plan is what the section says of the lists of all servers.
+func (c *Config) Plan() *shape.Plan {
+	servers := make(map[string]shape.Server, len(c.PerServer))
+	for name, own := range c.PerServer {
+		servers[name] = own.Shows
+	}
+	return shape.New(servers)
+}
+
+// shows lists the settings that say what of the lists of a server is shown.
+func (s *section) shows(own *shape.Server) []setting {
+	return []setting{
+		{"tools", func(v *manager.Value) { s.object(v, s.filter(&own.Tools)) }},
+		{"prompts", func(v *manager.Value) { s.object(v, s.filter(&own.Prompts)) }},
+		{"resources", func(v *manager.Value) { s.object(v, s.filter(&own.Resources)) }},
+	}
+}
+
+func (s *section) filter(f *shape.Filter) []setting {
+	return []setting{{"allow", s.patterns(&f.Allow)}, {"deny", s.patterns(&f.Deny)}}
+}
+
+// patterns reads a list of at least one: an empty one could be taken for nothing or for everything.
+func (s *section) patterns(to *[]string) func(*manager.Value) {
+	read := s.texts(to, checkPattern)
+	return func(v *manager.Value) {
+		if v.Kind() == manager.List && len(v.Children()) == 0 {
+			s.problems.Add(v, `the list is empty; leave the key out, or write "*" for everything`)
+			return
+		}
+		read(v)
+	}
+}
+
+func checkPattern(p string) error {
+	if p == "" || len(p) > longestPattern {
+		return errors.New("a pattern is a name of 1 to 1024 characters in which * stands for any run of them, such as delete_*")
+	}
+	return nil
+}
+
+// normalShows is what is said of the lists of a server, without what is not said.
+func normalShows(own shape.Server) (out ordered) {
+	for _, one := range []struct {
+		key    string
+		filter shape.Filter
+	}{{"tools", own.Tools}, {"prompts", own.Prompts}, {"resources", own.Resources}} {
+		if said := normalFilter(one.filter); said != nil {
+			out = append(out, member{one.key, said})
+		}
+	}
+	return out
+}
+
+func normalFilter(f shape.Filter) (out ordered) {
+	if len(f.Allow) > 0 {
+		out = append(out, member{"allow", f.Allow})
+	}
+	if len(f.Deny) > 0 {
+		out = append(out, member{"deny", f.Deny})
+	}
+	return out
+}
