@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -17,6 +18,7 @@ import (
 //   - 401 without a token, or with one that is no good, and a challenge that names the metadata and the scopes to ask for;
 //   - 403 and a challenge that names every scope the request needs, when the token grants too little;
 //   - 400 when the token stands in the address or there are two;
+//   - 429 when the verifier says [TooMany];
 //   - 503 when nobody can say whether the token is good. Nothing passes then.
 //
 // Put it directly around the handlers of a server: their checks of method, Host and Origin then come before the token, and
@@ -80,6 +82,9 @@ func (b *bearer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		},
 		Lacking: func(scopes []string) *transport.Demand { return b.lacking(clean, who, scheme, scopes) },
 	})
+	if b.opts.KeepToken {
+		ctx = hold(ctx, r)
+	}
 	if b.opts.KeepHeaders {
 		b.next.ServeHTTP(w, r.WithContext(ctx))
 		return
@@ -180,6 +185,13 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, scheme string, er
 			no = &known
 		}
 		g.challenge(w, r, no)
+		return
+	}
+	var many *TooMany
+	if errors.As(err, &many) {
+		w.Header().Set("Retry-After", strconv.FormatInt(many.seconds(), 10))
+		text(w, http.StatusTooManyRequests, many.Error())
+		g.opts.OnRefuse(Refusal{Request: forOthers(r), Status: http.StatusTooManyRequests, Reason: many.Error()})
 		return
 	}
 	if r.Context().Err() == nil { // else the client has gone, which is no fault

@@ -65,6 +65,10 @@ type Options struct {
 	// (RFC 8693). It must not be sent on to any other server. Otherwise that header and the proof are taken off.
 	KeepHeaders bool
 
+	// KeepToken leaves the token where [TokenOf] finds it, and nowhere else: for a server that exchanges it, in which not all
+	// code that sees headers should see the token.
+	KeepToken bool
+
 	// Name, Documentation and ScopesSupported are told in the metadata, for people and clients. The scopes should be the few
 	// that are good to begin with. Empty ones are left out.
 	Name, Documentation string
@@ -88,7 +92,7 @@ type Options struct {
 // Refusal is a request that was refused.
 type Refusal struct {
 	Request *http.Request // without the token and the proof that it came with
-	Status  int           // 400, 401, 403 or 503
+	Status  int           // 400, 401, 403, 429 or 503
 	Code    string        // error of the challenge, such as invalid_token; "" for a request without a token, and where nobody could say
 	Reason  string        // as the client was told; it never holds the token
 }
