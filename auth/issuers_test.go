@@ -1,12 +1,14 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -88,13 +90,24 @@ func TestOnRefuse(t *testing.T) {
 			t.Errorf("it tells the token: %s", all)
 		}
 	}
+	verify := opts.Verifier
+	opts.Verifier = auth.VerifierFunc(func(ctx context.Context, token string) (*auth.Token, error) {
+		if token == "again" {
+			return nil, &auth.TooMany{After: 1500 * time.Millisecond}
+		}
+		return verify.Verify(ctx, token)
+	})
 	url := serve(t, opts, server.HTTPOptions{})
 	call(t, url, "whoami", i.token(t, nil))
+	if got := call(t, url, "whoami", "again"); got.status != 429 || got.header.Get("Retry-After") != "2" {
+		t.Errorf("too many: %v", got)
+	}
 	call(t, url, "whoami", "")
 	call(t, url, "whoami", "key-of-ann")
 	call(t, url, "write", i.token(t, nil))
 	ask(t, "POST", url+"/mcp?access_token=key-of-ann", "{}")
 	want := []string{
+		"429  too many access tokens have come that are no good; try again in 2 s",
 		"401  an access token is needed here",
 		"401 invalid_token the access token is no JWT that is signed with an algorithm taken here",
 		"403 insufficient_scope the access token does not grant what this request needs: read write",

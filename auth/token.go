@@ -37,7 +37,7 @@ type Token struct {
 //
 // An error that wraps an [InvalidToken] means that the token is no good, and the client is told its reason. Any other error
 // means that nobody can say right now: the request is refused with 503 and the error goes to Options.OnError, never to the
-// client. Errors must not contain the token.
+// client; see [TooMany] for an exception. Errors must not contain the token.
 type Verifier interface {
 	Verify(ctx context.Context, token string) (*Token, error)
 }
@@ -58,6 +58,19 @@ func (e *InvalidToken) Error() string { return e.Reason }
 // Invalidf makes an InvalidToken.
 func Invalidf(format string, args ...any) error {
 	return &InvalidToken{Reason: fmt.Sprintf(format, args...)}
+}
+
+// TooMany is the error of a verifier that does not look at a token, since too many have come that were no good. The client gets
+// 429 and the time to wait.
+type TooMany struct{ After time.Duration }
+
+// Error says how long to wait, in whole seconds.
+func (e *TooMany) Error() string {
+	return fmt.Sprintf("too many access tokens have come that are no good; try again in %d s", e.seconds())
+}
+
+func (e *TooMany) seconds() int64 {
+	return int64(max(e.After+time.Second-1, time.Second) / time.Second)
 }
 
 // AnyOf asks one verifier after another and takes the first answer that a token is good. When none gives it and one of them
