@@ -36,6 +36,10 @@ type Options struct {
 	// Listen is the address for HTTP; empty means that of Config, or 127.0.0.1:8421.
 	Listen string
 
+	// Insecure lets everybody call from other machines, as the setting of that name does. Otherwise a Run that listens for
+	// those and has nothing that says who may call fails.
+	Insecure bool
+
 	// Stdio serves this one connection instead of HTTP. Nil means HTTP.
 	Stdio transport.Conn
 
@@ -67,6 +71,8 @@ type gateway struct {
 	listen string
 	say    *teller
 	guard  *streamhttp.Guard
+	door   *door
+	public bool // others on the network can reach the address
 
 	front  *server.Server
 	set    *upstream.Set  // nil for the demonstration
@@ -83,6 +89,11 @@ func Run(ctx context.Context, opts Options) error {
 	g.conf.Store(g.begun)
 	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
 	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
+	g.door = newDoor(g.begun.Path, &refusals{line: g.say.line})
+	defer g.door.log.close()
+	if err := g.admit(g.begun); err != nil {
+		return err
+	}
 	if err := g.provision(); err != nil {
 		return err
 	}
@@ -183,12 +194,19 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.listen, err)
 	}
+	g.public = !isLoopback(listener.Addr())
+	if err := g.unguarded(g.begun); err != nil {
+		return errors.Join(fmt.Errorf("listen on %s: %w", g.listen, err), listener.Close())
+	}
 	end, err := g.begin(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	const headerTime = 10 * time.Second
-	h := &http.Server{Handler: g.handler(), ReadHeaderTimeout: headerTime, ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn)}
+	h := &http.Server{
+		Handler: g.handler(), ReadHeaderTimeout: headerTime, ConnContext: withSender,
+		ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn),
+	}
 	g.say.listening(g, listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(listener) }() // ends with stop, which closes the listener

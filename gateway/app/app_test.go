@@ -255,20 +255,49 @@ func TestRequireAll(t *testing.T) {
 	}
 }
 
-func TestWarnsWhenOthersCanReachIt(t *testing.T) {
-	for address, warns := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
-		var out lines
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- Run(ctx, Options{Listen: address, Stderr: &out}) }() // ends with cancel
-		out.wait(t, "For servers of your own")
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if strings.Contains(out.String(), "warning: others on the network") != warns {
-			t.Errorf("%s: %s", address, &out)
-		}
+// TestOthersOnTheNetwork holds that nobody opens the servers to the network by accident: without a word about who may call, an
+// address that other machines can reach is refused. Who insists is warned.
+func TestOthersOnTheNetwork(t *testing.T) {
+	const refused = "listen on 0.0.0.0:0: others on the network could use every server here, since nobody is asked who calls; " +
+		"say who may call with gateway.auth in the configuration, listen on 127.0.0.1, or let everybody in with --insecure"
+	auth := `{"gateway": {"auth": {"tokens": [{"name": "ann", "token": "0123456789abcdef"}]}}}`
+	for _, c := range []struct {
+		name string
+		opts Options
+		want []string // lines; the first alone where it is an error
+		not  string
+	}{
+		{"the demonstration", Options{}, []string{refused}, ""},
+		{"a file", Options{Config: read(t, `{}`)}, []string{refused}, ""},
+		{"with the flag", Options{Insecure: true}, []string{"everybody may call", "the Host header is not checked"}, "who may call:"},
+		{"with the setting", Options{Config: read(t, `{"gateway": {"insecure": true, "allowedHosts": ["mcp.example"]}}`)}, []string{"everybody may call"}, "the Host header"},
+		{"with tokens", Options{Config: read(t, auth)}, []string{"who may call: 1 token of the configuration", "the Host header is not checked"}, "everybody may call"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out lines
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan error, 1)
+			opts := c.opts
+			opts.Listen, opts.Stderr = "0.0.0.0:0", &out
+			go func() { done <- Run(ctx, opts) }() // ends with cancel
+			if c.want[0] == refused {
+				if err := <-done; err == nil || err.Error() != refused {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			for _, want := range c.want {
+				out.wait(t, want)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if c.not != "" && strings.Contains(out.String(), c.not) {
+				t.Errorf("it says %s", &out)
+			}
+		})
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
+	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -16,19 +18,27 @@ const (
 )
 
 // handler serves the endpoint, the two paths of HTTP+SSE, and /healthz. What the configuration has the endpoint on is the
-// endpoint's.
+// endpoint's. Everything stands behind the door but /healthz, which tells strangers less, and the metadata that say where
+// tokens are to be had.
 func (g *gateway) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(g.begun.Path, g.front.Handler())
+	endpoint := g.door.guard(g.begun.Path, g.front.Handler())
+	mux.Handle(g.begun.Path, endpoint)
+	mux.Handle(g.begun.Path+"/{$}", endpoint)
 	if g.begun.Path != ssePath && g.begun.Path != messagePath {
-		old := g.front.SSEHandler()
+		old := g.door.guard(ssePath, g.front.SSEHandler())
 		mux.Handle(ssePath, old)
 		mux.Handle(messagePath, old)
 	}
 	if g.begun.Path != healthPath {
-		mux.HandleFunc("GET "+healthPath, g.health)
+		mux.Handle("GET "+healthPath, g.door.ajar(http.HandlerFunc(g.health)))
 	}
-	mux.HandleFunc("GET /{$}", g.root)
+	if g.begun.Path != auth.MetadataPath && !strings.HasPrefix(g.begun.Path, auth.MetadataPath+"/") {
+		mux.HandleFunc(auth.MetadataPath, g.door.metadata)
+		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
+	}
+	mux.Handle("GET /{$}", g.door.guard("/", http.HandlerFunc(g.root)))
+	mux.Handle("/", g.door.guard(g.begun.Path, http.NotFoundHandler()))
 	return mux
 }
 
@@ -41,18 +51,21 @@ func (g *gateway) root(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// health answers 200 while the gateway serves, with the state of each server. Reasons stay on standard error: they may
-// tell more than a stranger should know.
-func (g *gateway) health(w http.ResponseWriter, _ *http.Request) {
+// health answers 200 while the gateway serves, with the state of each server for who may call. Reasons stay on standard error:
+// they may tell more than callers should know.
+func (g *gateway) health(w http.ResponseWriter, r *http.Request) {
 	type entry struct {
 		Name  string        `json:"name"`
 		State manager.State `json:"state"`
 	}
 	answer := struct {
 		Status  string  `json:"status"`
-		Servers []entry `json:"servers"`
-	}{"ok", []entry{}}
-	if g.set != nil {
+		Servers []entry `json:"servers,omitzero"`
+	}{Status: "ok"}
+	if g.door.knows(r) {
+		answer.Servers = []entry{}
+	}
+	if g.set != nil && answer.Servers != nil {
 		for _, s := range g.set.Snapshots() {
 			answer.Servers = append(answer.Servers, entry{s.Name, s.State})
 		}

@@ -91,26 +91,42 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 
 // take puts another configuration into use.
 func (g *gateway) take(next *config.Config) {
+	if l := g.swap(next); l != nil {
+		g.front.Dismiss(l.gone)
+	}
+}
+
+// swap is take but for what those have open who may not call any more, by the lock that it answers; nil where there is no other.
+func (g *gateway) swap(next *config.Config) *lock {
 	g.say.turn.Lock() // what becomes of servers is told after what was done with them
 	defer g.say.turn.Unlock()
 	g.say.hold()
 	defer g.say.release()
 	old := g.conf.Load()
+	fitting, err := g.fitting(next)
+	if err != nil {
+		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		return nil
+	}
 	var changes manager.Changes
-	err := g.bridge.Reload(rulesOf(next), enabled(next.Servers), func() (err error) {
+	err = g.bridge.Reload(rulesOf(next), enabled(next.Servers), func() (err error) {
 		g.set.Limit(limitsOf(next))
 		changes, err = g.set.Reload(next.Servers)
+		if err == nil && fitting != nil {
+			g.door.lock.Store(fitting)
+		}
 		return err
 	})
 	if err != nil {
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
-		return
+		return nil
 	}
 	g.front.SetPageSize(next.PageSize)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
 	g.conf.Store(next)
 	g.say.reloaded(g, old, next, changes) // forgets the misfits that have been told
 	g.say.misfits(next.Plan().Notes(g.set.Snapshots()))
+	return fitting
 }
 
 func limitsOf(c *config.Config) upstream.Limits {

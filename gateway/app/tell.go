@@ -175,8 +175,15 @@ func (t *teller) release() {
 func (t *teller) listening(g *gateway, addr net.Addr) {
 	url := "http://" + addr.String() + g.begun.Path
 	t.line("rialto %s: listening on %s", g.opts.Version, url)
-	if !isLoopback(addr) && len(g.begun.AllowedHosts) == 0 {
-		t.line("warning: others on the network can reach this address, there is no authentication, and the Host header is not checked; set gateway.allowedHosts in the configuration, or listen on 127.0.0.1")
+	who := callers(g.begun.Auth)
+	if who != "" {
+		t.line("rialto: who may call: %s", who)
+	}
+	if g.public && who == "" {
+		t.line("warning: others on the network can reach this address, and everybody may call")
+	}
+	if g.public && len(g.begun.AllowedHosts) == 0 {
+		t.line("warning: others on the network can reach this address, and the Host header is not checked; set gateway.allowedHosts in the configuration")
 	}
 	if g.opts.Config == nil {
 		t.line("This is the built-in demonstration server. In another terminal try:")

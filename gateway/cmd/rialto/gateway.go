@@ -24,8 +24,9 @@ type gatewayCommand struct {
 
 // serving are the flags that say where to serve.
 type serving struct {
-	Listen string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
-	Stdio  bool   `help:"Serve standard input and output instead of HTTP."`
+	Listen   string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
+	Insecure bool   `help:"Let everybody call who can reach the address, also from other machines. Who may call is better said in the configuration, with gateway.auth."`
+	Stdio    bool   `help:"Serve standard input and output instead of HTTP."`
 }
 
 func (g *gatewayCommand) target() *targeted { return nil }
@@ -71,7 +72,7 @@ func (l *serving) check() error {
 
 // serve runs a gateway until it is stopped.
 func (l *serving) serve(ctx context.Context, opts app.Options) error {
-	opts.Listen = l.Listen
+	opts.Listen, opts.Insecure = l.Listen, l.Insecure
 	err := l.run(ctx, opts)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return nil

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/rialto-mcp/rialto/gateway/config"
+)
+
+// admit takes into use what the first configuration says of who may call.
+func (g *gateway) admit(c *config.Config) error {
+	l, err := g.door.fit(c.Auth)
+	if err != nil {
+		return fmt.Errorf("gateway.auth: %w", err)
+	}
+	g.door.lock.Store(l)
+	return nil
+}
+
+// unguarded is the error of a configuration that would let strangers in.
+func (g *gateway) unguarded(c *config.Config) error {
+	if !g.public || c.Auth != nil || c.Insecure || g.opts.Insecure {
+		return nil
+	}
+	return errors.New("others on the network could use every server here, since nobody is asked who calls; " +
+		"say who may call with gateway.auth in the configuration, listen on 127.0.0.1, or let everybody in with --insecure")
+}
+
+// fitting makes what another configuration says of who may call; nil where it says the same.
+func (g *gateway) fitting(next *config.Config) (*lock, error) {
+	if err := g.unguarded(next); err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(g.door.lock.Load().auth, next.Auth) {
+		return nil, nil
+	}
+	l, err := g.door.fit(next.Auth)
+	if err != nil {
+		return nil, fmt.Errorf("gateway.auth: %w", err)
+	}
+	return l, nil
+}
+
+// callers says in words who may call; "" for everybody.
+func callers(a *config.Auth) string {
+	if a == nil {
+		return ""
+	}
+	var who []string
+	switch n := len(a.Tokens); n {
+	case 0:
+	case 1:
+		who = append(who, "1 token of the configuration")
+	default:
+		who = append(who, fmt.Sprintf("%d tokens of the configuration", n))
+	}
+	for _, i := range a.Issuers {
+		who = append(who, "tokens of "+i.URL)
+	}
+	return strings.Join(who, ", ")
+}

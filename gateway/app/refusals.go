@@ -1,0 +1,77 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/auth"
+)
+
+const (
+	mostTold = 10          // refusals told one by one, in toldTime
+	toldTime = time.Minute // after which the rest is told as a number
+)
+
+// refusals tells of requests that were not let in, without their tokens, and not of all of them where there are many. Its
+// methods may be called concurrently.
+type refusals struct {
+	line func(format string, args ...any)
+
+	mu    sync.Mutex
+	told  int
+	more  int
+	timer *time.Timer // runs from the first one told; nil before
+}
+
+// refused tells of one request. One without a token is what every client begins with that has to find out where to get one.
+func (r *refusals) refused(no auth.Refusal) {
+	if no.Status == http.StatusUnauthorized && no.Code == "" || no.Status == http.StatusServiceUnavailable { // which failed tells
+		return
+	}
+	from := no.Request.RemoteAddr
+	if host, _, err := net.SplitHostPort(from); err == nil {
+		from = host
+	}
+	r.tell("rialto: refused a request from %s: %s (%d)", from, no.Reason, no.Status)
+}
+
+// failed tells of a token of which nobody could say whether it is good.
+func (r *refusals) failed(err error) {
+	r.tell("rialto: refused a request: %v (%d)", err, http.StatusServiceUnavailable)
+}
+
+func (r *refusals) tell(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told == mostTold {
+		r.more++
+		return
+	}
+	if r.timer == nil {
+		r.timer = time.AfterFunc(toldTime, r.sum)
+	}
+	r.told++
+	r.line(format, args...)
+}
+
+// sum tells how many there were beside those that have been told of.
+func (r *refusals) sum() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.more > 0 {
+		r.line("rialto: refused %d more requests meanwhile", r.more)
+	}
+	r.told, r.more, r.timer = 0, 0, nil
+}
+
+// close tells what is left.
+func (r *refusals) close() {
+	r.mu.Lock()
+	running := r.timer != nil && r.timer.Stop()
+	r.mu.Unlock()
+	if running {
+		r.sum()
+	}
+}
