@@ -37,7 +37,12 @@ type Upstreams interface {
 	Settled(ctx context.Context)
 	Snapshots() []upstream.Snapshot
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
-	Watch(name string, uris []string)
+	SnapshotsFor(c *upstream.Caller) (snaps []upstream.Snapshot, own bool)
+	Prepare(ctx context.Context, c *upstream.Caller)
+	WatchFor(name string, wants []upstream.Want)
+	Owns(name string, c *upstream.Caller) bool
+	Splits(name string) bool
+	EndSession(id string)
 	Reason(name string, err error) string
 }
 
@@ -57,6 +62,7 @@ type Bridge struct {
 	mu    sync.Mutex // of those who rebuild
 	rules *Rules
 	view  atomic.Pointer[view]
+	owned ownViews
 }
 
 // New makes a bridge over upstreams that may still be connecting. Changed must be called when their lists have changed.
@@ -80,6 +86,7 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
 	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
 	o.Hooks.Subscriptions, o.MayFollow = b.interest, b.mayFollow
+	o.Hooks.SessionClosed = b.sessionClosed(o.Hooks.SessionClosed)
 	o.Capabilities.Completions = &mcp.Capability{}
 	o.Capabilities.Logging = &mcp.Capability{}
 	b.front = server.New(info, o)
@@ -166,7 +173,7 @@ func (b *Bridge) report(old, next *view) {
 // List implements [server.Catalogue].
 func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.ListKind) (*server.List, error) {
 	b.settle(ctx)
-	return b.view.Load().narrow(req).lists[kind], nil
+	return b.viewFor(ctx, req).lists[kind], nil
 }
 
 // settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.
@@ -209,11 +216,11 @@ func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v 
 
 // destination says where a request goes.
 func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed) (*view, destination, bool) {
-	v := b.view.Load().narrow(req)
+	v := b.viewFor(ctx, req)
 	to, ok := r.find(v, req)
 	if !ok {
 		b.settle(ctx)
-		v = b.view.Load().narrow(req)
+		v = b.viewFor(ctx, req)
 		to, ok = r.find(v, req)
 	}
 	return v, to, ok

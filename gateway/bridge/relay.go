@@ -19,7 +19,7 @@ func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to des
 	if asks && !req.AsksInPlace() {
 		return b.park(ctx, req, v, to)
 	}
-	c := call(req, to, func() (context.Context, *server.Request) { return ctx, req })
+	c := call(ctx, req, to, func() (context.Context, *server.Request) { return ctx, req })
 	if asks {
 		c.OnRequest = inPlace(req)
 	}
@@ -56,8 +56,8 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 
 // call turns a request into what its destination is sent. waiting gives the request that progress and logs go to, which need
 // not be the same one all the time; nil for none.
-func call(req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
-	c := upstream.Call{Method: req.Method(), Params: to.params, Caller: caller(req)}
+func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
+	c := upstream.Call{Method: req.Method(), Params: to.params, Caller: caller(ctx, req)}
 	if _, visited := ownState(req, visitState); !visited {
 		c.InputResponses, c.RequestState = req.Retry()
 	}
@@ -87,9 +87,10 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 
 // caller is what an upstream is told of the client. Its capabilities count only where a question can be passed on as it is.
 // Extensions are left out: the gateway carries none of them yet.
-func caller(req *server.Request) *upstream.Caller {
+func caller(ctx context.Context, req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
-	c := &upstream.Caller{Info: info, Who: sender(req), Principal: req.Principal()}
+	c := identity(ctx, req)
+	c.Info, c.Who = info, sender(req)
 	if req.CanBeAsked() && capabilities != nil {
 		c.Capabilities = jsonrpc.Without(capabilities, "extensions")
 	}
@@ -124,12 +125,15 @@ func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to d
 	}
 	var down *manager.DownError
 	var open *manager.OpenError
+	var full *upstream.FullError
 	var unknown *manager.UnknownOutcomeError
 	switch {
 	case fault != nil && fault.Code == mcp.CodeInvalidParams: // an argument that cannot be sent to this server
 		return mcp.InvalidParams("%s", fault.Message)
 	case errors.As(err, &down):
 		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
+	case errors.As(err, &full):
+		return mcp.Errorf(mcp.CodeInternal, "%s", full.Error())
 	case errors.As(err, &open):
 		return mcp.Errorf(mcp.CodeInternal, "server %q: %s", to.Server, open.Error())
 	case errors.Is(err, mcp.CodeRequestTimeout):

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/route"
@@ -29,7 +28,7 @@ func (b *Bridge) mayFollow(ctx context.Context, req *server.Request, uri string)
 		return true
 	}
 	b.settle(ctx)
-	v = b.view.Load().narrow(req)
+	v = b.viewFor(ctx, req)
 	to, ok := v.table.Resource(uri, v.match)
 	return v.sees(route.Resource, to, ok) && (v.rules.Follows == nil || v.rules.Follows(req, v.entry(route.Resource, to)))
 }
@@ -40,24 +39,22 @@ func (b *Bridge) watch() {
 	b.watching.Lock()
 	defer b.watching.Unlock()
 	b.watchTimer = nil
-	v := b.view.Load()
-	wanted := make(map[string][]string)
-	for _, uri := range b.front.Subscriptions() {
-		if to, ok := v.table.ResourceRef(uri, v.match); v.sees(route.Resource, to, ok) {
-			wanted[to.Server] = append(wanted[to.Server], to.Name)
-		}
-	}
+	wanted := b.wants()
 	for _, s := range b.ups.Snapshots() {
-		uris := wanted[s.Name]
-		slices.Sort(uris)
-		b.ups.Watch(s.Name, slices.Compact(uris))
+		b.ups.WatchFor(s.Name, wanted[s.Name])
 	}
 }
 
-// Updated announces that a resource of an upstream has changed, under the address that clients know.
-func (b *Bridge) Updated(server, uri string) {
-	if v := b.view.Load(); v.sees(route.Resource, route.Target{Server: server, Name: uri}, true) {
-		b.front.ResourceUpdated(v.exposed(server, uri))
+// Updated announces that a resource of an upstream has changed, under the address that clients know. Clients with connections of
+// their own to it hear of those.
+func (b *Bridge) Updated(name, uri string) {
+	v := b.view.Load()
+	switch exposed := v.exposed(name, uri); {
+	case !v.sees(route.Resource, route.Target{Server: name, Name: uri}, true):
+	case b.ups.Splits(name):
+		b.front.ResourceUpdatedFor(exposed, func(who server.Caller) bool { return !b.ups.Owns(name, identityOf(who)) })
+	default:
+		b.front.ResourceUpdated(exposed)
 	}
 }
 

@@ -1,6 +1,10 @@
 package upstream
 
-import "github.com/rialto-mcp/rialto/manager"
+import (
+	"slices"
+
+	"github.com/rialto-mcp/rialto/manager"
+)
 
 // What a server lists for one caller. It is what it lists for all, until the connection of that caller has read its own lists.
 
@@ -35,10 +39,10 @@ func (u *upstream) own(lists *Lists) {
 	u.lists, u.shown, u.knows = lists, now, know
 	gone := u.gone
 	u.mu.Unlock()
-	if know && lists != theirs && u.shared.keeper.Status().State.Usable() {
+	if know && lists != theirs {
 		u.shared.differs.Store(true)
 	}
-	if kinds != 0 && !gone {
+	if kinds != 0 && !gone { // told without any lock
 		u.set.opts.OnOwnChange(u.whose, kinds)
 	}
 }
@@ -54,10 +58,13 @@ func (u *upstream) updateOwn(entry manager.Server) {
 	}
 }
 
-// SnapshotsFor gives all servers as a caller has them, in the order of the configuration. own says that the lists of one of
-// them are not those that others have.
+// SnapshotsFor gives all servers as a caller has them, in the order of the configuration, where the lists of one of them are
+// not those that others have; else own is false, and snaps may be nil.
 func (s *Set) SnapshotsFor(c *Caller) (snaps []Snapshot, own bool) {
 	all := s.all()
+	if c == nil || !slices.ContainsFunc(all, func(u *upstream) bool { return u.differs.Load() }) {
+		return nil, false
+	}
 	snaps = make([]Snapshot, len(all))
 	for i, u := range all {
 		snaps[i] = u.snapshot()

@@ -16,6 +16,9 @@ import (
 // seen shows the tools that somebody has, and whether they are others than everybody's.
 func seen(set *Set, who string) string {
 	snaps, own := set.SnapshotsFor(calling(who))
+	if !own {
+		snaps = set.Snapshots()
+	}
 	var out []string
 	for _, s := range snaps {
 		out = append(out, fmt.Sprintf("%s%v", s.Name, keysOf(s.Lists.Tools)))

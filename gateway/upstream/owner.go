@@ -75,7 +75,7 @@ func (u *upstream) owner(c *Caller) *Owner {
 	if !known && c.Session == "" {
 		return nil
 	}
-	sharing := u.set.opts.Sharing(u.server())
+	sharing := u.set.opts.Sharing(u.name())
 	switch {
 	case sharing.Share == ShareSession && c.Session != "":
 		return newOwner(c.Principal, c.Session)

@@ -120,11 +120,11 @@ func (p *pool) room(server string) error {
 	}
 	switch {
 	case each >= limits.Each && oldestEach == nil:
-		return &FullError{server, fmt.Sprintf("its %d connections for single callers are all in use", limits.Each)}
+		return &FullError{server, fmt.Sprintf("all connections that it has for single callers are in use (%d)", limits.Each)}
 	case each >= limits.Each:
 		p.drop(oldestEach)
 	case len(p.tenants) >= limits.Most && oldest == nil:
-		return &FullError{server, fmt.Sprintf("the gateway's %d connections for single callers are all in use", limits.Most)}
+		return &FullError{server, fmt.Sprintf("all connections that the gateway has for single callers are in use (%d)", limits.Most)}
 	case len(p.tenants) >= limits.Most:
 		p.drop(oldest)
 	}
@@ -238,6 +238,9 @@ func (p *pool) of(at place) *tenant {
 // LimitPool puts other limits in place. Connections beyond them stay until they are idle.
 func (s *Set) LimitPool(l PoolLimits) { s.poolLimits.Store(l.withDefaults()) }
 
+// Splits tells whether there are connections of single callers to a server beside the gateway's own.
+func (s *Set) Splits(server string) bool { return s.pool.counts()[server] > 0 }
+
 // Dismiss closes the connections of callers to a server when their calls are done: what they were opened with holds no longer.
 // The next call opens another.
 func (s *Set) Dismiss(server string) {
@@ -264,10 +267,10 @@ func (s *Set) Hurry(server string, owner *Owner) {
 func (s *Set) Prepare(ctx context.Context, c *Caller) {
 	var waiting []*upstream
 	for _, u := range s.all() {
-		if owner := u.owner(c); owner == nil || !u.differs.Load() && !u.set.opts.Sharing(u.server()).Personal {
+		if !u.differs.Load() && !u.set.opts.Sharing(u.name()).Personal || u.owner(c) == nil {
 			continue
 		}
-		at, leave, err := s.enter(u.server().Name, c)
+		at, leave, err := s.enter(u.name(), c)
 		if err != nil {
 			u.warn("a caller sees no lists of its own: " + u.keeper.Reason(err))
 			continue

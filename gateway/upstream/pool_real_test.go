@@ -48,7 +48,7 @@ func alive(t *testing.T, pid string) bool {
 func TestChildOfEachPrincipal(t *testing.T) {
 	entry := child(t, "serve", nil)
 	set := New([]manager.Server{entry}, Options{
-		Dial: Dialing(client.Options{}), Sharing: func(manager.Server) Sharing { return Sharing{Share: SharePrincipal} },
+		Dial: Dialing(client.Options{}), Sharing: func(string) Sharing { return Sharing{Share: SharePrincipal} },
 	})
 	set.Start()
 	t.Cleanup(set.Close)
@@ -203,7 +203,7 @@ func TestStormOnThePool(t *testing.T) {
 	set := New([]manager.Server{entry("a", "x"), entry("b", "x")}, Options{
 		Dial:        func(ctx context.Context, s manager.Server) (Conn, error) { return n.open(ctx, s, "") },
 		DialFor:     func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) { return n.open(ctx, s, whose(o)) },
-		Sharing:     func(manager.Server) Sharing { return n.sharing },
+		Sharing:     func(string) Sharing { return n.sharing },
 		Pool:        PoolLimits{Each: 3, Most: 5, Idle: time.Millisecond},
 		OnOwnChange: func(o *Owner, _ Kinds) {},
 	})

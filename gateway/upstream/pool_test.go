@@ -83,7 +83,7 @@ func (n *inn) raise(t *testing.T, limits PoolLimits, servers ...manager.Server) 
 	set := New(servers, Options{
 		Dial:        func(ctx context.Context, s manager.Server) (Conn, error) { return n.open(ctx, s, "") },
 		DialFor:     func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) { return n.open(ctx, s, whose(o)) },
-		Sharing:     func(manager.Server) Sharing { return n.sharing },
+		Sharing:     func(string) Sharing { return n.sharing },
 		Pool:        limits,
 		OnOwnChange: func(o *Owner, k Kinds) { n.hear(whose(o) + ": lists") },
 		OnOwnUpdate: func(o *Owner, server, uri string) { n.hear(whose(o) + ": " + server + " " + uri) },
@@ -275,13 +275,13 @@ func TestMostConnections(t *testing.T) {
 			held.Go(func() { ask(t, set, "a", who) }) // ends with hold
 			synctest.Wait()
 		}
-		if got := ask(t, set, "a", "gus"); got != `server "a": its 2 connections for single callers are all in use; try again later` {
+		if got := ask(t, set, "a", "gus"); got != `server "a": all connections that it has for single callers are in use (2); try again later` {
 			t.Errorf("gus gets %q", got)
 		}
 		held.Go(func() { ask(t, set, "b", "eve") })
 		synctest.Wait()
 		got := ask(t, set, "b", "hal")
-		if got != `server "b": the gateway's 3 connections for single callers are all in use; try again later` {
+		if got != `server "b": all connections that the gateway has for single callers are in use (3); try again later` {
 			t.Errorf("hal gets %q", got)
 		}
 		_, err := set.Call(t.Context(), "b", Call{Method: mcp.MethodCallTool, Caller: calling("hal")})

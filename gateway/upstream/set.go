@@ -18,7 +18,7 @@ type Options struct {
 
 	// Sharing says who may be on one connection to a server. It may be called concurrently, and for each call. Nil means
 	// [ShareSafely] for all.
-	Sharing func(s manager.Server) Sharing
+	Sharing func(server string) Sharing
 
 	// DialFor makes a connection that belongs to one caller. Nil means that Dial makes it.
 	DialFor func(ctx context.Context, s manager.Server, owner *Owner) (Conn, error)
@@ -84,7 +84,7 @@ func (o Options) withDefaults() Options {
 		o.OnOwnUpdate = func(*Owner, string, string) {}
 	}
 	if o.Sharing == nil {
-		o.Sharing = func(manager.Server) Sharing { return Sharing{} }
+		o.Sharing = func(string) Sharing { return Sharing{} }
 	}
 	if o.DialFor == nil {
 		dial := o.Dial

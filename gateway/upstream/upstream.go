@@ -63,6 +63,8 @@ func (u *upstream) snapshot() Snapshot {
 
 func (u *upstream) server() manager.Server { return *u.entry.Load() }
 
+func (u *upstream) name() string { return u.entry.Load().Name }
+
 func (u *upstream) tell() {
 	switch {
 	case u.left():
