@@ -57,6 +57,11 @@ func (d *door) guard(path string, inner http.Handler) http.Handler {
 	return &guarded{door: d, path: path, inner: inner}
 }
 
+// page is guard for what people look at, at a path that the configuration may make public. It has no metadata of its own.
+func (d *door) page(at string, inner http.Handler) http.Handler {
+	return &guarded{door: d, path: d.path, at: at, inner: inner}
+}
+
 // ajar is guard for what strangers may see a part of: without a token a request passes, with nobody as its principal.
 func (d *door) ajar(inner http.Handler) http.Handler {
 	return &guarded{door: d, path: d.path, inner: inner, optional: true}
@@ -91,7 +96,8 @@ func (d *door) metadata(w http.ResponseWriter, r *http.Request) {
 // guarded is a handler behind the door.
 type guarded struct {
 	door     *door
-	path     string
+	path     string // that tokens are for
+	at       string // path that may be public; "" for none
 	inner    http.Handler
 	optional bool
 	fitted   atomic.Pointer[fitted]
@@ -122,7 +128,7 @@ type lock struct {
 }
 
 func (l *lock) around(g *guarded) http.Handler {
-	if l.auth == nil || !g.optional && slices.Contains(l.auth.Public, g.path) {
+	if l.auth == nil || slices.Contains(l.auth.Public, g.at) {
 		return g.inner
 	}
 	o := l.options(g.path)

@@ -37,8 +37,8 @@ func (g *gateway) handler() http.Handler {
 		mux.HandleFunc(auth.MetadataPath, g.door.metadata)
 		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
 	}
-	mux.Handle("GET /{$}", g.door.guard("/", http.HandlerFunc(g.root)))
-	mux.Handle("/", g.door.guard(g.begun.Path, http.NotFoundHandler()))
+	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))
+	mux.Handle("/", g.door.page("", http.NotFoundHandler()))
 	return mux
 }
 
