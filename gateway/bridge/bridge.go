@@ -234,4 +234,6 @@ type destination struct {
 	wrap   bool // the tool's output schema has a root that is no object
 
 	mirrors *server.Mirrors // the tool's arguments that headers repeat; nil for none
+
+	responses, state json.RawMessage // answers and state that go back to the server; nil for none
 }

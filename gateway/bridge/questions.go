@@ -16,8 +16,9 @@ import (
 // way, on the stream of its call. One of the modern era is asked by the result of its request, so that call is parked (see
 // parked.go). Which way it is, is the client's side to know: a server that asks by the result of a call meets none of this.
 
-// What the gateway's own request states begin with. Others are those of servers, and passed on byte for byte.
+// What the gateway's own request states begin with. Others are those of servers, and passed on as they are.
 const (
+	boundState  = "rialto/bound/"  // a seal for the caller, a slash, and the state of a server follow
 	parkedState = "rialto/parked/" // a sealed handle follows
 	visitState  = "rialto/visit"   // the call is to be made anew
 )

@@ -15,6 +15,13 @@ import (
 
 // relay makes the call and brings back what comes of it.
 func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
+	if _, visited := ownState(req, visitState); !visited {
+		var err error
+		if to.state, err = unbind(ctx, req, to); err != nil {
+			return nil, err
+		}
+		to.responses, _ = req.Retry()
+	}
 	asks := relays[req.Method()].asks && mayBeAsked(req)
 	if asks && !req.AsksInPlace() {
 		return b.park(ctx, req, v, to)
@@ -45,7 +52,11 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 		if !req.CanBeAsked() {
 			return inWords(req, fmt.Sprintf("server %q asks its client for something; %s", to.Server, inSession(req)))
 		}
-		return &server.RawResult{InputRequests: answer.InputRequests, RequestState: answer.RequestState}, nil
+		state, err := bind(ctx, req, to, answer.RequestState)
+		if err != nil {
+			return nil, err
+		}
+		return &server.RawResult{InputRequests: answer.InputRequests, RequestState: state}, nil
 	}
 	result := answer.Result
 	if back := relays[req.Method()].back; back != nil {
@@ -57,9 +68,8 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 // call turns a request into what its destination is sent. waiting gives the request that progress and logs go to, which need
 // not be the same one all the time; nil for none.
 func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
-	c := upstream.Call{Method: req.Method(), Params: to.params, Caller: caller(ctx, req)}
-	if _, visited := ownState(req, visitState); !visited {
-		c.InputResponses, c.RequestState = req.Retry()
+	c := upstream.Call{
+		Method: req.Method(), Params: to.params, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
 	}
 	if req.ProgressToken() != nil {
 		c.OnProgress = func(params json.RawMessage) {
