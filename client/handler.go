@@ -27,6 +27,9 @@ type IncomingRequest struct {
 	Tag    any
 	Stream *Stream
 
+	// Task is the id of the task that the request belongs to, where it says so; "" for none.
+	Task string
+
 	answer chan *era.Outcome // of a request that was put into a stream; takes one
 }
 
@@ -69,7 +72,7 @@ func (h handler) Call(ctx context.Context, in *engine.Incoming) *era.Outcome {
 	if in.Method() == mcp.MethodPing {
 		return resultOutcome(nil)
 	}
-	req := &IncomingRequest{Method: in.Method(), Params: in.Params()}
+	req := &IncomingRequest{Method: in.Method(), Params: in.Params(), Task: relatedTask(in.Params())}
 	if id := in.X.Related(); !id.IsZero() {
 		req.Related, _ = mcp.ParseToken(id.Raw()) // every id is a token
 		if call, ok := in.Peer.Tag(id).(*rawCall); ok {

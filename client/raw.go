@@ -23,6 +23,11 @@ type RawOptions struct {
 	// [CallOptions]. It is for Raw; a Stream hands progress over itself.
 	OnProgress func(params json.RawMessage)
 
+	// OnTaskProgress takes progress that comes after the answer, where that is a task: on the legacy era the token of the call
+	// stands for its task too. One at a time, until newer calls have pushed this one out. It must not block. Nil means no
+	// interest.
+	OnTaskProgress func(params json.RawMessage)
+
 	// LogLevel asks for the log messages of this call, on the modern era. Empty means the client's level.
 	LogLevel mcp.Level
 
@@ -46,6 +51,12 @@ type RawOptions struct {
 	// x-mcp-header declarations then say which arguments headers repeat, and the list is not read again when the server
 	// refuses them. Nil means what the client has seen in lists; see [Client.CallTool].
 	Tool json.RawMessage
+
+	// Task says that the answer of a tools/call may be a task, whose state is then the result; see RawResult.ResultType and
+	// [RawTask]. It is an object: with "ttl" it asks for a life in milliseconds. Where the client decides whether there is a
+	// task, it asks for one; where the server does, it declares the extension in this request. It takes Options.Tasks. Nil
+	// means that ClientCapabilities, or else those of the client, say.
+	Task json.RawMessage
 
 	// Tag is found again in the IncomingRequest of what the server asks on behalf of this call.
 	Tag any
@@ -113,6 +124,10 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 		Method: method, Params: params, LogLevel: string(c.levelOf(o.LogLevel)),
 		InputResponses: o.InputResponses, RequestState: o.RequestState,
 	}
+	if o.Task != nil {
+		out.Task = o.Task
+		o.ClientCapabilities = declaring(o.ClientCapabilities)
+	}
 	if !c.now().codec.Traits().Handshake && (o.ClientInfo != nil || o.ClientCapabilities != nil) {
 		meta := era.OpenObject(nil)
 		if o.ClientInfo != nil {
@@ -131,7 +146,7 @@ func (c *Client) rawCall(method string, params json.RawMessage, o RawOptions) (*
 	}
 	return out, engine.CallOptions{
 		Timeout: pick(o.Timeout, c.opts.CallTimeout), Total: pick(o.Total, c.opts.TotalTimeout),
-		ResetOnProgress: o.ResetOnProgress, Headers: headers, Tag: own,
+		ResetOnProgress: o.ResetOnProgress, Headers: headers, Tag: own, OnTaskProgress: o.OnTaskProgress,
 	}, nil
 }
 

@@ -18,7 +18,8 @@ type Hooks struct {
 	// interest.
 	SessionClosed func(Session)
 
-	// Subscriptions is called when [Server.Subscriptions] may have another answer. It must not block. Nil means no interest.
+	// Subscriptions is called when [Server.Subscriptions] or [Server.TasksFollowed] may have another answer. It must not block.
+	// Nil means no interest.
 	Subscriptions func()
 }
 

@@ -118,21 +118,21 @@ func (s *Server) taskNotice() func(ctx context.Context, id string) json.RawMessa
 	return s.opts.Tasks.Task
 }
 
-// taskTerms judges whether a call may be a task, and whether it has to be (row 11).
-func (s *Server) taskTerms(r *Request, t *tool) *era.Outcome {
+// taskTerms judges whether a call may be a task, and whether it has to be (row 11), by what is said of its tool.
+func (s *Server) taskTerms(r *Request, support string) error {
 	if s.opts.Tasks == nil {
 		return nil
 	}
 	terms := r.in.Codec.TaskTerms(r.in.Call)
-	switch t.support() {
+	switch support {
 	case mcp.TaskRequired:
 		if !terms.May {
-			return terms.Refusal.Outcome()
+			return terms.Refusal
 		}
 	case mcp.TaskOptional:
 	default:
 		if terms.Asked {
-			return &era.Outcome{Err: mcp.Errorf(mcp.CodeMethodNotFound, "the tool %s does not run as a task; call it without the parameter \"task\"", t.tool.Name)}
+			return mcp.Errorf(mcp.CodeMethodNotFound, "the tool %s does not run as a task; call it without the parameter \"task\"", r.Name())
 		}
 		return nil
 	}

@@ -147,8 +147,8 @@ func (s *Server) callTool(ctx context.Context, r *Request) *era.Outcome {
 			return (&era.Refusal{Row: era.RowParamHeader, Err: err}).Outcome()
 		}
 	}
-	if refusal := s.taskTerms(r, entry); refusal != nil {
-		return refusal
+	if err := s.taskTerms(r, entry.support()); err != nil {
+		return s.failure(r, err)
 	}
 	if refusal := s.openRetry(ctx, r); refusal != nil {
 		return refusal

@@ -37,6 +37,14 @@ func serve(t testing.TB, opts tasks.Options) *server.Server {
 		req.Progress(ctx, 1, 2, "half way")
 		return "done", pause(ctx, 20*time.Millisecond)
 	})
+	add("late", tasks.May(), func(ctx context.Context, req *server.Request, _ none) (string, error) {
+		for n := 1.0; ; n++ { // the first ones may come before the client knows of the task
+			req.Progress(ctx, n, 0, "half way")
+			if err := pause(ctx, 10*time.Millisecond); err != nil {
+				return "", err
+			}
+		}
+	})
 	add("must", tasks.Must(), func(context.Context, *server.Request, none) (string, error) { return "done", nil })
 	add("fail", tasks.May(), func(context.Context, *server.Request, none) (string, error) { return "", errors.New("no paper") })
 	add("break", tasks.May(), func(context.Context, *server.Request, none) (string, error) {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -60,7 +62,7 @@ func (p *Peer) progress(n *era.Notice, x transport.Exchange) bool {
 		return true
 	}
 	id, err := jsonrpc.ParseID(token)
-	return err == nil && p.late(id)
+	return err == nil && p.lateProgress(id, n)
 }
 
 // byToken finds the call that asked for progress under a token: its own id, unless the caller has chosen another.
@@ -110,19 +112,44 @@ func (p *Peer) Tag(id jsonrpc.ID) any {
 // mostLate bounds how many calls are remembered that nobody waits for any more.
 const mostLate = 256
 
-// giveUp remembers the id of a call that nobody waits for any more, so that its answer may still come without a word.
-func (p *Peer) giveUp(id jsonrpc.ID) {
+// lateCall is a call that nobody waits for any more.
+type lateCall struct {
+	id   jsonrpc.ID
+	tell func(params json.RawMessage) // of the progress of a task that the call has become; nil for nobody
+}
+
+// giveUp remembers a call that nobody waits for any more, so that its answer may still come without a word.
+func (p *Peer) giveUp(call lateCall) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.abandoned) >= mostLate {
 		p.abandoned = p.abandoned[1:]
 	}
-	p.abandoned = append(p.abandoned, id)
+	p.abandoned = append(p.abandoned, call)
 }
 
 // late tells whether an id is that of a call given up.
 func (p *Peer) late(id jsonrpc.ID) bool {
+	_, ok := p.lateCall(id)
+	return ok
+}
+
+func (p *Peer) lateCall(id jsonrpc.ID) (lateCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Contains(p.abandoned, id)
+	i := slices.IndexFunc(p.abandoned, func(call lateCall) bool { return call.id == id })
+	if i < 0 {
+		return lateCall{}, false
+	}
+	return p.abandoned[i], true
+}
+
+// lateProgress hands on the progress of a call that has become a task, and tells whether an id is that of a call given up. What is
+// told is told in turn with other notifications.
+func (p *Peer) lateProgress(id jsonrpc.ID, n *era.Notice) bool {
+	call, ok := p.lateCall(id)
+	if ok && call.tell != nil {
+		p.notices.put(len(n.Message.Frame()), func(context.Context) { call.tell(n.Params) })
+	}
+	return ok
 }

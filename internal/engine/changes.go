@@ -258,9 +258,12 @@ func (p *Peer) mayWant(c Change, uri string) bool {
 // TellTask tells the peer of a request that a task of it has changed, where the peer hears of that without asking.
 func (in *Incoming) TellTask(id string) {
 	if in.Peer != nil && in.Codec.Traits().Unsolicited {
-		in.Peer.box.put(TaskChanged, id)
+		in.Peer.TellTask(id)
 	}
 }
+
+// TellTask tells the peer that a task has changed. Its revision has to have notices of that.
+func (p *Peer) TellTask(id string) { p.box.put(TaskChanged, id) }
 
 // NotifyLater sends a notification that belongs to a request which has been answered, where the peer takes that: on no
 // stream of its own.

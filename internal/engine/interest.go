@@ -23,7 +23,20 @@ func (e *Engine) Wanted() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// interest says that Wanted may have changed. No lock may be held.
+// Followed lists the tasks that somebody listens to, each once and in order.
+func (e *Engine) Followed() []string {
+	all := make(map[string]bool)
+	e.hub.mu.Lock()
+	for l := range e.hub.listens {
+		for _, id := range l.tasks {
+			all[id] = true
+		}
+	}
+	e.hub.mu.Unlock()
+	return slices.Sorted(maps.Keys(all))
+}
+
+// interest says that Wanted or Followed may have changed. No lock may be held.
 func (e *Engine) interest() {
 	if e.opts.OnInterest != nil {
 		e.opts.OnInterest()

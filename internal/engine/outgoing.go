@@ -22,6 +22,7 @@ type CallOptions struct {
 	ResetOnProgress bool                         // each progress notification starts Timeout anew
 	WantProgress    bool                         // ask for progress, as ResetOnProgress and OnProgress do by themselves
 	OnProgress      func(params json.RawMessage) // one at a time, in order, before Call returns; see [pending.takeProgress]
+	OnTaskProgress  func(params json.RawMessage) // that comes after the answer, where that is a task; for as long as this side remembers the call
 	OnNotice        func(n *era.Notice) bool     // see [Peer.offer]
 	Tag             any                          // what Peer.Tag answers for the id of this call
 	Headers         [][2]string                  // further HTTP headers
@@ -60,8 +61,11 @@ func (p *Peer) Call(ctx context.Context, via transport.Exchanger, out *era.Outgo
 		err = failure // the peer was closed; there is nobody to be told
 	}
 	abandoned := err != nil && callCtx.Err() != nil && w.unanswered() && w.failure() == nil
-	if abandoned || outcome != nil && outcome.ResultType != "" {
-		p.giveUp(w.out.ID) // first, so that no late answer falls between; of a task progress may come still
+	switch { // first, so that no late answer falls between
+	case abandoned:
+		p.giveUp(lateCall{id: w.out.ID})
+	case outcome != nil && outcome.ResultType != "": // of a task progress may come still
+		p.giveUp(lateCall{w.out.ID, o.OnTaskProgress})
 	}
 	p.forgetPending(w)
 	if abandoned {

@@ -38,7 +38,7 @@ type Peer struct {
 	pending   map[jsonrpc.ID]*pending // nil as long as the peer was asked nothing: there may be very many peers
 	resources map[string]bool         // legacy subscriptions, by URI
 	lastID    int64
-	abandoned []jsonrpc.ID // of calls that nobody waits for any more, the newest last
+	abandoned []lateCall // calls that nobody waits for any more, the newest last
 	closed    error
 	opening   int           // how far the answer to the handshake is
 	answered  chan struct{} // closed when it has gone out; nil when none is awaited
