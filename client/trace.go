@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -22,7 +21,7 @@ type Trace struct {
 // what the first request did.
 func (c *Client) traced(ctx context.Context, out *era.Outgoing) {
 	t := c.opts.Trace(ctx)
-	if t.Parent != "" && !isTraceParent(t.Parent) {
+	if _, ok := mcp.ParseTraceParent(t.Parent); !ok && t.Parent != "" {
 		c.faults.report(c.named("%s carries no trace context, since Options.Trace gave a traceparent that is none: %.60q", out.Method, t.Parent))
 		t.Parent = ""
 	}
@@ -47,18 +46,4 @@ func (c *Client) traced(ctx context.Context, out *era.Outgoing) {
 func has(m mcp.Meta, key string) bool {
 	_, ok := m.Get(key)
 	return ok
-}
-
-// isTraceParent tells whether a text has the form of a traceparent. W3C Trace Context, "traceparent Header Field Values".
-func isTraceParent(text string) bool {
-	parts := strings.Split(text, "-")
-	if len(parts) < 4 || parts[0] == "ff" || parts[0] == "00" && len(parts) > 4 {
-		return false
-	}
-	for i, size := range [...]int{2, 32, 16, 2} {
-		if len(parts[i]) != size || strings.Trim(parts[i], "0123456789abcdef") != "" {
-			return false
-		}
-	}
-	return strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }

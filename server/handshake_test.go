@@ -93,7 +93,7 @@ func TestRequestTellsWhoAsks(t *testing.T) {
 			parent, _, baggage := r.Trace()
 			info, caps := r.Envelope()
 			out, err := json.Marshal(map[string]any{
-				"method": r.Method(), "name": r.Name(), "version": r.ProtocolVersion(), "roots": r.ClientCapabilities().Roots != nil,
+				"id": len(r.ID()) > 0, "method": r.Method(), "name": r.Name(), "version": r.ProtocolVersion(), "roots": r.ClientCapabilities().Roots != nil,
 				"client": r.ClientInfo().Name, "header": r.Header("User-Agent"), "addr": r.RemoteAddr(), "session": r.SessionID(),
 				"principal": r.Principal() == nil, "progress": r.WantsProgress(), "token": string(r.ProgressToken()), "run": r.Run(),
 				"trace": parent + baggage, "own": string(r.Meta()), "info": info != nil, "caps": string(caps), "params": string(r.Params()),
@@ -115,7 +115,7 @@ func TestRequestTellsWhoAsks(t *testing.T) {
 		if err := json.Unmarshal([]byte(member(t, m.Result, "content")), &text); err != nil {
 			t.Fatal(err)
 		}
-		want := `{"addr":"","caps":"{\"roots\":{}}","client":"` + client + `","header":"","info":` + info + `,"method":"tools/call","name":"who",` +
+		want := `{"addr":"","caps":"{\"roots\":{}}","client":"` + client + `","header":"","id":true,"info":` + info + `,"method":"tools/call","name":"who",` +
 			`"own":"{\"traceparent\":\"00-1\",\"baggage\":\"b\",\"progressToken\":\"p\"}",` +
 			`"params":"{\"name\":\"who\",\"arguments\":{\"a\":1.0},\"_meta\":{\"traceparent\":\"00-1\",\"baggage\":\"b\",\"progressToken\":\"p\"}}",` +
 			`"principal":true,"progress":true,"roots":true,"run":1,"session":"","token":"\"p\"","trace":"00-1b","version":"` + revision + `"}`

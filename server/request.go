@@ -59,6 +59,10 @@ func (r *Request) answer(result json.RawMessage, plain, wrap bool) *era.Outcome 
 // Method returns the method's name.
 func (r *Request) Method() string { return r.in.Method() }
 
+// ID returns the request's id as the client wrote it, a number or a string in quotes: for logs. It tells one request from
+// another of the same client alone.
+func (r *Request) ID() json.RawMessage { return r.in.Message.ID.Raw() }
+
 // Params returns the raw params, without the members that belong to the protocol's era; nil when there are none.
 func (r *Request) Params() json.RawMessage { return r.in.Params() }
 
