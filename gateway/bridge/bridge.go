@@ -199,19 +199,19 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
-	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, params json.RawMessage) (*server.RawResult, error) {
-		to.params = params
-		return b.relay(ctx, req, v, to)
+	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
+		to.params = p.Params
+		return b.relay(ctx, p, v, to)
 	})
 }
 
-// pass takes the steps on the way to a destination that a view has given. last gets what they have left of the parameters.
-func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v *view, to destination, last func(context.Context, json.RawMessage) (*server.RawResult, error)) (*server.RawResult, error) {
+// pass takes the steps on the way to a destination that a view has given. last comes after them.
+func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v *view, to destination, last func(context.Context, *Passage) (*server.RawResult, error)) (*server.RawResult, error) {
 	if err := to.mirrors.Check(req); err != nil {
 		return nil, err
 	}
 	p := &Passage{Request: req, Entry: v.entry(to.kind, to.Target), Params: to.params}
-	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p.Params) })
+	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p) })
 }
 
 // destination says where a request goes.

@@ -99,7 +99,7 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string)
 	if p == nil {
 		return nil, errNotParked
 	}
-	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, _ json.RawMessage) (*server.RawResult, error) {
+	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, _ *Passage) (*server.RawResult, error) {
 		if !b.parking.take(ctx, p, req) {
 			return nil, errNotParked
 		}

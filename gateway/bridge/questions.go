@@ -98,16 +98,16 @@ func answerable(client mcp.ClientCapabilities, method string, params json.RawMes
 }
 
 // inPlace asks the client while its request is served.
-func inPlace(req *server.Request) func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		if err := answerable(req.ClientCapabilities(), method, params); err != nil {
-			return nil, err
-		}
-		const key = "question"
-		answers, err := req.SendInput(ctx, mcp.InputRequests{key: {Method: method, Params: params}})
-		if err != nil {
-			return nil, err
-		}
-		return answers[key], nil
+func (p *Passage) inPlace(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if err := answerable(p.Request.ClientCapabilities(), method, params); err != nil {
+		return nil, err
 	}
+	const key = "question"
+	p.asked.Add(1)
+	answers, err := p.Request.SendInput(ctx, mcp.InputRequests{key: {Method: method, Params: params}})
+	if err != nil {
+		return nil, err
+	}
+	p.answered.Add(1)
+	return answers[key], nil
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // relay makes the call and brings back what comes of it.
-func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
+func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination) (*server.RawResult, error) {
+	req := p.Request
 	if _, visited := ownState(req, visitState); !visited {
 		var err error
 		if to.state, err = unbind(ctx, req, to); err != nil {
@@ -28,7 +29,7 @@ func (b *Bridge) relay(ctx context.Context, req *server.Request, v *view, to des
 	}
 	c := call(ctx, req, to, func() (context.Context, *server.Request) { return ctx, req })
 	if asks {
-		c.OnRequest = inPlace(req)
+		c.OnRequest = p.inPlace
 	}
 	answer, err := b.ups.Call(ctx, to.Server, c)
 	return b.finished(ctx, req, v, to, answer, err)

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
@@ -78,6 +79,14 @@ type Passage struct {
 
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage
+
+	asked, answered atomic.Int32
+}
+
+// Questions counts those that were put to the client while the request was served, and the answers. Others are the result of a
+// request, and come with the next one.
+func (p *Passage) Questions() (asked, answered int) {
+	return int(p.asked.Load()), int(p.answered.Load())
 }
 
 // walk takes the steps around the last one.
