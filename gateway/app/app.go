@@ -17,6 +17,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/demo"
+	"github.com/rialto-mcp/rialto/gateway/observe"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -46,6 +47,9 @@ type Options struct {
 	// Stderr is told what happens, in lines.
 	Stderr io.Writer
 
+	// Log says how log records look there.
+	Log Log
+
 	// Version is that of the program.
 	Version string
 }
@@ -74,6 +78,8 @@ type gateway struct {
 	door   *door
 	public bool // others on the network can reach the address
 
+	audit  *observe.Audit
+	seen   *observe.Observer
 	front  *server.Server
 	set    *upstream.Set  // nil for the demonstration
 	bridge *bridge.Bridge // likewise
@@ -82,18 +88,21 @@ type gateway struct {
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
 // address cannot be listened on, and with *UnreachableError when requireAll is set and a server cannot be reached.
 func Run(ctx context.Context, opts Options) error {
-	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr}}
+	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr, log: opts.Log}}
 	if g.begun == nil {
 		g.begun = config.Default()
 	}
 	g.conf.Store(g.begun)
 	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
 	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
-	g.door = newDoor(g.begun.Path, &refusals{line: g.say.line})
+	g.door = newDoor(g.begun.Path, &refusals{line: g.say.line, note: func(req *http.Request, status int, reason string) {
+		g.seen.Unauthenticated(req, status, reason)
+	}})
 	defer g.door.log.close()
 	if err := g.admit(g.begun); err != nil {
 		return err
 	}
+	defer func() { g.audit.Close() }()
 	if err := g.provision(); err != nil {
 		return err
 	}
@@ -109,6 +118,9 @@ func (g *gateway) provision() error {
 		PageSize: g.begun.PageSize,
 		Logger:   slog.New(g.say.handler()),
 		HTTP:     server.HTTPOptions{Guard: g.guard},
+	}
+	if err := g.observe(&o); err != nil {
+		return err
 	}
 	if g.opts.Config == nil {
 		g.front = demo.Server(g.opts.Version, o)
@@ -126,7 +138,7 @@ func (g *gateway) provision() error {
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Rules: rulesOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
+		Rules: g.rulesOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
 	})
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ var settings = []setting{
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},
 	{"totalTimeout", true, func(c *config.Config) any { return c.TotalTimeout }},
 	{"pageSize", true, func(c *config.Config) any { return c.PageSize }},
+	{"audit", true, func(c *config.Config) any { return c.Audit }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 }
 

@@ -18,6 +18,7 @@ const (
 // methods may be called concurrently.
 type refusals struct {
 	line func(format string, args ...any)
+	note func(req *http.Request, status int, reason string) // hears of each; nil for nobody
 
 	mu    sync.Mutex
 	told  int
@@ -27,6 +28,9 @@ type refusals struct {
 
 // refused tells of one request. One without a token is what every client begins with that has to find out where to get one.
 func (r *refusals) refused(no auth.Refusal) {
+	if r.note != nil {
+		r.note(no.Request, no.Status, no.Reason)
+	}
 	if no.Status == http.StatusUnauthorized && no.Code == "" || no.Status == http.StatusServiceUnavailable { // which failed tells
 		return
 	}

@@ -109,7 +109,12 @@ func (g *gateway) swap(next *config.Config) *lock {
 		return nil
 	}
 	var changes manager.Changes
-	err = g.bridge.Reload(rulesOf(next), enabled(next.Servers), func() (err error) {
+	log, err := g.audit.Prepare(auditOf(next))
+	if err != nil {
+		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		return nil
+	}
+	err = g.bridge.Reload(g.rulesOf(next), enabled(next.Servers), func() (err error) {
 		g.set.Limit(limitsOf(next))
 		changes, err = g.set.Reload(next.Servers)
 		if err == nil && fitting != nil {
@@ -118,9 +123,11 @@ func (g *gateway) swap(next *config.Config) *lock {
 		return err
 	})
 	if err != nil {
+		log.Drop()
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
 		return nil
 	}
+	g.audit.Take(log)
 	g.front.SetPageSize(next.PageSize)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
 	g.conf.Store(next)
@@ -134,9 +141,9 @@ func limitsOf(c *config.Config) upstream.Limits {
 }
 
 // rulesOf is what a configuration lays down about all that passes.
-func rulesOf(c *config.Config) bridge.Rules {
+func (g *gateway) rulesOf(c *config.Config) bridge.Rules {
 	plan := c.Plan()
-	return bridge.Rules{Naming: namingOf(c), Shape: plan.Shape, Serves: plan.Serves}
+	return bridge.Rules{Naming: namingOf(c), Shape: plan.Shape, Serves: plan.Serves, Steps: g.observed()}
 }
 
 // namingOf leaves out the aliases of servers that take no part.

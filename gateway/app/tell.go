@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"slices"
 	"sync"
@@ -17,7 +16,8 @@ import (
 
 // teller writes lines for the person who started the gateway. Its methods may be called concurrently.
 type teller struct {
-	w io.Writer
+	w   io.Writer
+	log Log
 
 	turn sync.Mutex // of those who tell of states; held while what a reload has done is told
 
@@ -31,6 +31,10 @@ type teller struct {
 func (t *teller) line(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.log.JSON {
+		t.jsonLine(fmt.Sprintf(format, args...))
+		return
+	}
 	_, _ = fmt.Fprintf(t.w, format+"\n", args...) // there is nobody else to tell
 }
 
@@ -192,26 +196,4 @@ func (t *teller) listening(g *gateway, addr net.Addr) {
 		t.line("  rialto call %s count to=5", url)
 		t.line("For servers of your own: rialto gateway --config mcp.json, a file with \"mcpServers\" as other hosts have it.")
 	}
-}
-
-// handler takes log records of warnings and worse.
-func (t *teller) handler() slog.Handler {
-	return slog.NewTextHandler(lineWriter{t}, &slog.HandlerOptions{
-		Level: slog.LevelWarn,
-		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		},
-	})
-}
-
-// lineWriter lets a log handler write through the teller's lock.
-type lineWriter struct{ t *teller }
-
-func (l lineWriter) Write(p []byte) (int, error) {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	return l.t.w.Write(p)
 }

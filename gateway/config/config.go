@@ -31,6 +31,8 @@ type Config struct {
 	CallTimeout    time.Duration // of one call without progress
 	TotalTimeout   time.Duration // of one call
 
+	Audit *Audit // nil for none
+
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
 	PageSize   int  // entries of one page

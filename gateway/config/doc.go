@@ -18,6 +18,7 @@
 //	    "totalTimeout": "10m",           // of one call, whatever happens
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
+//	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",
@@ -30,6 +31,17 @@
 //
 // The section is strict: a key that is not known, or a value that cannot be used, is an error with its place. See
 // package route for what prefix, separator, maxNameLength and alias do.
+//
+// The audit log has a line for each request that goes to a server or is refused:
+//
+//	"audit": {
+//	  "file": "audit.jsonl",
+//	  "arguments": "none",  // or digest, full
+//	  "results": "none",
+//	  "maxSize": "100MB",   // of the file, before it becomes audit.jsonl.1
+//	  "keep": 10,           // of those
+//	  "onFailure": "drop"   // or refuse: no call without a place for its line
+//	}
 //
 // Who may call over HTTP stands under auth; without it everybody may who can reach the address. Texts of tokens have variables.
 //

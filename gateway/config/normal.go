@@ -85,6 +85,7 @@ func (c *Config) normalSection() ordered {
 		{"totalTimeout", duration(c.TotalTimeout)},
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
+		{"audit", c.normalAudit()},
 		{"servers", servers},
 	}
 }

@@ -84,6 +84,7 @@ func (s *section) settings() []setting {
 		{"totalTimeout", s.duration(&c.TotalTimeout)},
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
+		{"audit", s.audit},
 		{"servers", s.servers},
 	}
 }

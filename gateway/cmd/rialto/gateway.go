@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strconv"
@@ -27,6 +28,9 @@ type serving struct {
 	Listen   string `placeholder:"HOST:PORT" help:"Address for HTTP, instead of the configured one or 127.0.0.1:8421."`
 	Insecure bool   `help:"Let everybody call who can reach the address, also from other machines. Who may call is better said in the configuration, with gateway.auth."`
 	Stdio    bool   `help:"Serve standard input and output instead of HTTP."`
+
+	LogLevel  string `enum:"debug,info,warn,error" default:"warn" placeholder:"LEVEL" help:"The least that is logged on standard error: debug, info, warn or error. Debug has a record for each request."`
+	LogFormat string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"How: text, or json for one object a line."`
 }
 
 func (g *gatewayCommand) target() *targeted { return nil }
@@ -73,6 +77,11 @@ func (l *serving) check() error {
 // serve runs a gateway until it is stopped.
 func (l *serving) serve(ctx context.Context, opts app.Options) error {
 	opts.Listen, opts.Insecure = l.Listen, l.Insecure
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.LogLevel)); err != nil {
+		return usage("--log-level %q is not known; write debug, info, warn or error", l.LogLevel)
+	}
+	opts.Log = app.Log{Level: level, JSON: l.LogFormat == "json"}
 	err := l.run(ctx, opts)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return nil
