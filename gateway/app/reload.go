@@ -143,7 +143,7 @@ func limitsOf(c *config.Config) upstream.Limits {
 // rulesOf is what a configuration lays down about all that passes.
 func (g *gateway) rulesOf(c *config.Config) bridge.Rules {
 	plan := c.Plan()
-	return bridge.Rules{Naming: namingOf(c), Shape: plan.Shape, Serves: plan.Serves, Steps: g.observed()}
+	return bridge.Rules{Naming: namingOf(c), Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: append(g.observed(), plan.Step)}
 }
 
 // namingOf leaves out the aliases of servers that take no part.

@@ -32,12 +32,12 @@ func follow(t *testing.T, text string) *followed {
 	t.Helper()
 	f := &followed{file: filepath.Join(t.TempDir(), "mcp.json"), again: make(chan struct{})}
 	put(t, f.file, text)
-	conf, err := config.ReadFile(f.file, config.Options{})
+	conf, err := config.ReadFile(f.file, config.Options{Lookup: os.LookupEnv})
 	check(t, err)
 	f.running = launch(t, Options{Config: conf, Source: &Source{
 		File: f.file, Watch: 5 * time.Millisecond, Again: f.again,
 		Read: func(context.Context) (*config.Config, error, error) {
-			conf, err := config.ReadFile(f.file, config.Options{})
+			conf, err := config.ReadFile(f.file, config.Options{Lookup: os.LookupEnv})
 			return conf, nil, err
 		},
 	}})

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/demo"
+	"github.com/rialto-mcp/rialto/server"
 )
 
 // TestShownTools holds over HTTP that the file says which tools are shown, that a change of it is heard at once, and that a
@@ -28,4 +31,32 @@ func TestShownTools(t *testing.T) {
 	if n := strings.Count(g.err.String(), "warning: "); n != 1 {
 		t.Errorf("%d warnings: %s", n, g.err)
 	}
+}
+
+// TestReshapedTools holds over HTTP that the file gives tools other names and arguments, that a variable is put into a fixed
+// value, that a tool whose arguments are not as the file says is hidden with a warning, and that a change is heard at once.
+func TestReshapedTools(t *testing.T) {
+	t.Setenv("RIALTO_TEST_WORD", "tide")
+	s := demo.Server("1", server.Options{})
+	ts := httptest.NewServer(s.Handler())
+	defer ts.Close()
+	section := func(tools string) string { return file(`"servers": {"a": {"tools": `+tools+`}}`, "a", ts.URL) }
+	g := follow(t, section(`{"allow": ["echo", "add"], "rename": {"echo": "say"}, "edit": {
+		"echo": {"arguments": {"text": {"value": "${RIALTO_TEST_WORD}"}}}, "add": {"arguments": {"c": {"drop": true}}}}}`))
+	g.err.wait(t, `warning: server "a": the tool "add" is not shown, since what is said of its arguments does not fit it: it has no argument "c"`)
+	for _, mode := range []client.Mode{client.Legacy, client.Modern} {
+		c, err := client.DialHTTP(t.Context(), g.url, client.Options{Mode: mode})
+		check(t, err)
+		if got, err := c.CallTool(t.Context(), "say", nil); err != nil || got.Text() != "tide" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		check(t, c.Close())
+	}
+	l := listen(t, g.url, client.Modern)
+	save(t, g.file, section(`{"allow": ["echo"], "rename": {"echo": "repeat"}, "edit": {"echo": {"arguments": {"text": {"rename": "words"}}}}}`))
+	l.until(t, "repeat")
+	if got, err := l.CallTool(t.Context(), "repeat", map[string]string{"words": "again"}); err != nil || got.Text() != "again" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	g.end(t)
 }

@@ -200,7 +200,7 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 		return nil, server.ErrUnhandled
 	}
 	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
-		to.params = p.Params
+		to.sent = p.Params
 		return b.relay(ctx, p, v, to)
 	})
 }
@@ -211,6 +211,7 @@ func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v 
 		return nil, err
 	}
 	p := &Passage{Request: req, Entry: v.entry(to.kind, to.Target), Params: to.params}
+	_, p.Resumed = ownState(req, parkedState)
 	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p) })
 }
 
@@ -230,8 +231,9 @@ func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed
 type destination struct {
 	kind route.Kind // of what is asked for
 	route.Target
-	params json.RawMessage
-	wrap   bool // the tool's output schema has a root that is no object
+	params json.RawMessage // before any step
+	sent   json.RawMessage // after all of them
+	wrap   bool            // the tool's output schema has a root that is no object
 
 	mirrors *server.Mirrors // the tool's arguments that headers repeat; nil for none
 

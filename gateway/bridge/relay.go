@@ -70,7 +70,7 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 // not be the same one all the time; nil for none.
 func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{
-		Method: req.Method(), Params: to.params, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
+		Method: req.Method(), Params: to.sent, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
 	}
 	if req.ProgressToken() != nil {
 		c.OnProgress = func(params json.RawMessage) {

@@ -18,6 +18,10 @@ type Rules struct {
 	// Naming says under which names things are shown.
 	Naming route.Naming
 
+	// Names gives a tool or a prompt another name to begin with, in place of the server's own; see [route.Upstream]. Nil gives
+	// none.
+	Names func(kind route.Kind, to route.Target) string
+
 	// Shape edits what servers list, before it is named and shown. What it leaves out is not there for any client; every
 	// server stays, be it with empty lists. It must not change what it is given. Nil leaves all as it is.
 	Shape func([]upstream.Snapshot) []upstream.Snapshot
@@ -79,6 +83,10 @@ type Passage struct {
 
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage
+
+	// Resumed says that the request goes on with a call which has waited for answers: what the server was sent has gone already,
+	// and Params is what the first request of the call brought.
+	Resumed bool
 
 	asked, answered atomic.Int32
 }

@@ -13,14 +13,14 @@ import (
 // planned are rules of what is said of single servers.
 func planned(servers map[string]shape.Server) bridge.Options {
 	plan := shape.New(servers)
-	return bridge.Options{Rules: bridge.Rules{Shape: plan.Shape, Serves: plan.Serves}}
+	return bridge.Options{Rules: bridge.Rules{Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: []bridge.Step{plan.Step}}}
 }
 
 // TestDenied holds that what an operator denies is neither listed nor there for those who know its name: tools, prompts, and
 // resources, those that a template stands for and those that no list names too.
 func TestDenied(t *testing.T) {
 	said := shape.Server{
-		Tools: shape.Filter{Deny: []string{"echo"}}, Prompts: shape.Filter{Deny: []string{"gr*"}}, Resources: shape.Filter{Allow: []string{"memo://n/*"}, Deny: []string{"memo://n/8"}},
+		Tools: shape.Names{Filter: shape.Filter{Deny: []string{"echo"}}}, Prompts: shape.Names{Filter: shape.Filter{Deny: []string{"gr*"}}}, Resources: shape.Filter{Allow: []string{"memo://n/*"}, Deny: []string{"memo://n/8"}},
 	}
 	pairings(t, func(t *testing.T, modern, upModern bool) {
 		w := newWorldWith(t, planned(map[string]shape.Server{"a": said}), backend{name: "a", modern: upModern, fill: everything(nil)})

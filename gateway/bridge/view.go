@@ -52,6 +52,13 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 			Resources: keys(s.Lists.Resources), Templates: keys(s.Lists.Templates),
 		}
 	}
+	for i, up := range ups {
+		if rules.Names != nil {
+			ups[i].Names = func(kind route.Kind, name string) string {
+				return rules.Names(kind, route.Target{Server: up.Name, Name: name})
+			}
+		}
+	}
 	table, err := route.Build(rules.Naming, ups)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,10 @@
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",
-//	        "tools": {"allow": ["list_*"], "deny": ["delete_*"]} // what is shown; likewise prompts and resources
+//	        "tools": {"allow": ["list_*"], "deny": ["delete_*"], // what is shown; likewise prompts and resources
+//	          "rename": {"list_all": "issues"},                     // likewise prompts
+//	          "edit": {"list_all": {"title": "Issues", "description": "All of them", "arguments": {
+//	            "token": {"value": "${TOKEN}"}, "page": {"default": 1}, "q": {"rename": "query"}, "debug": {"drop": true}}}}}
 //	      }
 //	    }
 //	  },

@@ -21,8 +21,8 @@ func (c *Config) Plan() *shape.Plan {
 // shows lists the settings that say what of the lists of a server is shown.
 func (s *section) shows(own *shape.Server) []setting {
 	return []setting{
-		{"tools", func(v *manager.Value) { s.object(v, s.filter(&own.Tools)) }},
-		{"prompts", func(v *manager.Value) { s.object(v, s.filter(&own.Prompts)) }},
+		{"tools", func(v *manager.Value) { s.object(v, s.names(&own.Tools, longestToolName, s.tool)) }},
+		{"prompts", func(v *manager.Value) { s.object(v, s.names(&own.Prompts, longestPromptName, s.definition)) }},
 		{"resources", func(v *manager.Value) { s.object(v, s.filter(&own.Resources)) }},
 	}
 }
@@ -53,11 +53,11 @@ func checkPattern(p string) error {
 // normalShows is what is said of the lists of a server, without what is not said.
 func normalShows(own shape.Server) (out ordered) {
 	for _, one := range []struct {
-		key    string
-		filter shape.Filter
-	}{{"tools", own.Tools}, {"prompts", own.Prompts}, {"resources", own.Resources}} {
-		if said := normalFilter(one.filter); said != nil {
-			out = append(out, member{one.key, said})
+		key  string
+		said ordered
+	}{{"tools", normalNames(own.Tools)}, {"prompts", normalNames(own.Prompts)}, {"resources", normalFilter(own.Resources)}} {
+		if one.said != nil {
+			out = append(out, member{one.key, one.said})
 		}
 	}
 	return out

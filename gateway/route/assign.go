@@ -11,6 +11,7 @@ const (
 // item is one name on its way into the table.
 type item struct {
 	Entry
+	want   string // the name to begin with: that of the server, or one in its place
 	level  int
 	asked  bool     // the configuration asks for the prefix
 	others []string // servers with the same name
@@ -24,24 +25,24 @@ type assigner struct {
 }
 
 func (a assigner) render(it *item, level int) string {
-	if level == levelPlain && a.naming.legal(a.kind, it.Name) {
-		return it.Name
+	if level == levelPlain && a.naming.legal(a.kind, it.want) {
+		return it.want
 	}
 	prefix := ""
 	if level >= levelPrefix && a.naming.Mode != Never {
 		prefix = a.prefixes[it.Server]
 	}
-	return a.naming.fit(prefix, it.Server, it.Name, level >= levelHash, level-levelHash)
+	return a.naming.fit(prefix, it.want, it.Target, level >= levelHash, level-levelHash)
 }
 
 // start sets the first level of each item and finds who shares a name.
 func (a assigner) start(items []*item) {
 	owners := map[string][]string{}
 	for _, it := range items {
-		owners[it.Name] = append(owners[it.Name], it.Server)
+		owners[it.want] = append(owners[it.want], it.Server)
 	}
 	for _, it := range items {
-		for _, server := range owners[it.Name] {
+		for _, server := range owners[it.want] {
 			if server != it.Server {
 				it.others = append(it.others, server)
 			}

@@ -12,6 +12,7 @@
 //     the separator "_") all get a hash.
 //   - A changed name has only letters, digits, '_' and '-', and at most 64 of them, which is what model APIs take. A
 //     name that lost characters on the way ends in '_' and eight hexadecimal digits of SHA-256 over server and name.
+//   - An operator may give a tool or a prompt another name ([Upstream].Names), which then counts as if the server had given it.
 //   - [Naming].MaxLength asks that of every name, unchanged ones too.
 //
 // Calls are looked up in the table; no name is ever split at the separator.

@@ -135,8 +135,8 @@ func (n Naming) limit() int {
 	return min(n.MaxLength, maxChanged)
 }
 
-// fit makes a changed name from an optional prefix and a name. It hashes when something is lost, or when told to.
-func (n Naming) fit(prefix, server, name string, hashed bool, salt int) string {
+// fit makes a changed name of a target from an optional prefix and a name. It hashes when something is lost, or when told to.
+func (n Naming) fit(prefix, name string, of Target, hashed bool, salt int) string {
 	clean := sanitize(name)
 	lead := ""
 	if prefix != "" {
@@ -155,7 +155,7 @@ func (n Naming) fit(prefix, server, name string, hashed bool, salt int) string {
 		lead = prefix[:kept] + n.Separator
 	}
 	clean = clean[:min(len(clean), room-len(lead))]
-	return lead + clean + "_" + hash(server, name, salt)
+	return lead + clean + "_" + hash(of.Server, of.Name, salt)
 }
 
 func hash(server, name string, salt int) string {

@@ -151,7 +151,7 @@ func exposedNames(t *testing.T, naming Naming, ups []Upstream) map[Target]string
 // A server that lists each name another one would rise to cannot push it out, and gets none of its names.
 func TestChase(t *testing.T) {
 	a := assigner{naming: Naming{}.withDefaults(), kind: Tool, prefixes: map[string]string{"a": "a", "evil": "evil"}}
-	victim := &item{Entry: Entry{Target: Target{"a", "s"}}}
+	victim := &item{Entry: Entry{Target: Target{"a", "s"}}, want: "s"}
 	chase := []string{"s"}
 	for level := 1; level < 40; level++ {
 		chase = append(chase, a.render(victim, level))

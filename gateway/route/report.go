@@ -56,11 +56,11 @@ func (t *Table) note(kind Kind, it *item) {
 }
 
 func reasonFor(kind Kind, it *item) Reason {
-	risky := len(it.Name) > maxChanged || sanitize(it.Name) != it.Name
+	risky := len(it.want) > maxChanged || sanitize(it.want) != it.want
 	switch {
-	case it.Exposed == it.Name && kind == Tool && risky:
+	case it.Exposed == it.want && kind == Tool && risky:
 		return AtRisk
-	case it.Exposed == it.Name:
+	case it.Exposed == it.want:
 		return ""
 	case it.asked && it.level == levelPrefix:
 		return Asked
@@ -68,7 +68,7 @@ func reasonFor(kind Kind, it *item) Reason {
 		return Collides
 	case it.level > levelPlain:
 		return NameTaken
-	case sanitize(it.Name) != it.Name:
+	case sanitize(it.want) != it.want:
 		return Characters
 	}
 	return TooLong

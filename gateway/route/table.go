@@ -1,6 +1,9 @@
 package route
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Kind is what a name belongs to.
 type Kind string
@@ -20,6 +23,10 @@ type Upstream struct {
 	Prompts   []string // names
 	Resources []string // addresses
 	Templates []string // URI templates (RFC 6570); their names take no part in routing
+
+	// Names gives a tool or a prompt another name to begin with, in place of the one that the server gives it; "" is none. Nil
+	// gives none.
+	Names func(kind Kind, name string) string
 
 	// ServesResources says that the server declared resources, though it may list none.
 	ServesResources bool
@@ -95,7 +102,7 @@ func (t *Table) build(kind Kind, upstreams []Upstream, list func(Upstream) []str
 				continue
 			}
 			seen[target] = true
-			items = append(items, &item{Entry: Entry{Target: target, Index: i}})
+			items = append(items, &item{Entry: Entry{Target: target, Index: i}, want: up.wanted(kind, name)})
 		}
 	}
 	assign(items)
@@ -107,6 +114,14 @@ func (t *Table) build(kind Kind, upstreams []Upstream, list func(Upstream) []str
 		t.note(kind, it)
 	}
 	return ix
+}
+
+// wanted is the name that an entry begins with.
+func (up Upstream) wanted(kind Kind, name string) string {
+	if up.Names == nil || kind == Resource || kind == Template {
+		return name
+	}
+	return cmp.Or(up.Names(kind, name), name)
 }
 
 // Entries gives all rows of one kind, by configuration and then by the upstream's own order. It must not be changed.

@@ -20,6 +20,38 @@ func names(t *testing.T, kind Kind, naming Naming, ups ...Upstream) string {
 
 func tools(server string, list ...string) Upstream { return Upstream{Name: server, Tools: list} }
 
+// TestGivenNames holds that a name in place of the server's own counts as if the server had given it.
+func TestGivenNames(t *testing.T) {
+	given := func(up Upstream, names map[string]string) Upstream {
+		up.Names = func(_ Kind, name string) string { return names[name] }
+		return up
+	}
+	for _, tc := range []struct {
+		name   string
+		naming Naming
+		ups    []Upstream
+		want   string
+	}{
+		{"one of two", Naming{}, []Upstream{given(tools("a", "x", "y"), map[string]string{"x": "look"})}, "look y"},
+		{"out of a collision", Naming{}, []Upstream{given(tools("a", "s"), map[string]string{"s": "find"}), tools("b", "s")}, "find s"},
+		{"into a collision", Naming{}, []Upstream{given(tools("a", "x"), map[string]string{"x": "s"}), tools("b", "s")}, "a__s b__s"},
+		{"with a prefix", Naming{Mode: Always}, []Upstream{given(tools("a", "x"), map[string]string{"x": "look"})}, "a__look"},
+		{"that the server has itself", Naming{}, []Upstream{given(tools("a", "x", "y"), map[string]string{"x": "y"})}, "a__y_83f2fd24 a__y_ff612ac1"},
+	} {
+		if got := names(t, Tool, tc.naming, tc.ups...); got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+		}
+	}
+	up := given(Upstream{Name: "a", Resources: []string{"r:1"}, Tools: []string{"x", "y.z"}}, map[string]string{"r:1": "r:2", "x": "look", "y.z": "why"})
+	table, err := Build(Naming{}, []Upstream{up})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, ok := table.Tool("look"); !ok || to != (Target{"a", "x"}) || table.Entries(Resource)[0].Exposed != "r:1" || table.Report() != nil {
+		t.Errorf("look leads to %v; notes %v", to, table.Report())
+	}
+}
+
 func TestToolNames(t *testing.T) {
 	long40 := strings.Repeat("s", 40)
 	tool40 := strings.Repeat("t", 40)

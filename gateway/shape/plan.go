@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/rialto-mcp/rialto/gateway/route"
@@ -10,7 +11,8 @@ import (
 
 // Server is what is said of the lists of one server. The zero value leaves them as they are.
 type Server struct {
-	Tools, Prompts, Resources Filter // those of Resources are for templates too
+	Tools, Prompts Names
+	Resources      Filter // for templates too
 }
 
 // IsZero tells whether the lists stay as they are.
@@ -41,11 +43,20 @@ func (p *Plan) Shape(snaps []upstream.Snapshot) []upstream.Snapshot {
 			continue
 		}
 		lists := *snap.Lists
-		lists.Tools, lists.Prompts = s.Tools.of(lists.Tools), s.Prompts.of(lists.Prompts)
+		lists.Tools, lists.Prompts = s.Tools.of(lists.Tools, nil), s.Prompts.of(lists.Prompts, nil)
 		lists.Resources, lists.Templates = s.Resources.of(lists.Resources), s.Resources.of(lists.Templates)
 		out[i].Lists = &lists
 	}
 	return out
+}
+
+// Names gives the names that take the place of those of servers; "" is none. It is made for bridge.Rules.
+func (p *Plan) Names(kind route.Kind, to route.Target) string {
+	s := p.servers[to.Server]
+	if kind == route.Prompt {
+		return s.Prompts.Rename[to.Name]
+	}
+	return s.Tools.Rename[to.Name]
 }
 
 // Serves tells whether something is there for clients, also where no list names it. It is made for bridge.Rules.
@@ -72,18 +83,39 @@ func (p *Plan) Notes(snaps []upstream.Snapshot) (notes []string) {
 		if !ok || !snap.State.Usable() {
 			continue
 		}
-		for _, one := range []struct {
-			what string
-			idle []string
-		}{
-			{"tool", s.Tools.idle(snap.Lists.Tools)},
-			{"prompt", s.Prompts.idle(snap.Lists.Prompts)},
-			{"resource", s.Resources.idle(snap.Lists.Resources, snap.Lists.Templates)},
-		} {
-			for _, pattern := range one.idle {
-				notes = append(notes, fmt.Sprintf("server %q: the pattern %q fits no %s that it lists", snap.Name, pattern, one.what))
-			}
+		note := func(format string, args ...any) {
+			notes = append(notes, fmt.Sprintf("server %q: ", snap.Name)+fmt.Sprintf(format, args...))
 		}
+		s.Tools.notes("tool", snap.Lists.Tools, note)
+		s.Prompts.notes("prompt", snap.Lists.Prompts, note)
+		s.Resources.notes("resource", note, snap.Lists.Resources, snap.Lists.Templates)
 	}
 	return notes
+}
+
+func (f Filter) notes(what string, note func(string, ...any), lists ...[]upstream.Item) {
+	for _, pattern := range f.idle(lists...) {
+		note("the pattern %q fits no %s that it lists", pattern, what)
+	}
+}
+
+func (n Names) notes(what string, items []upstream.Item, note func(string, ...any)) {
+	n.Filter.notes(what, note, items)
+	known := make(map[string]bool, len(items))
+	for _, it := range items {
+		known[it.Key] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Rename)) {
+		if !known[name] {
+			note("it lists no %s %q, which is to be renamed", what, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Edit)) {
+		if !known[name] {
+			note("it lists no %s %q, which is to be edited", what, name)
+		}
+	}
+	n.of(items, func(name string, err error) {
+		note("the %s %q is not shown, since what is said of its arguments does not fit it: %v", what, name, err)
+	})
 }

@@ -25,6 +25,8 @@ func named(key string, names ...string) (items []upstream.Item) {
 	return items
 }
 
+func names(f shape.Filter) shape.Names { return shape.Names{Filter: f} }
+
 func keys(items []upstream.Item) string {
 	var out []string
 	for _, it := range items {
@@ -46,7 +48,7 @@ func TestFilter(t *testing.T) {
 		{"nothing is left", nil, []string{"*"}, ""},
 	} {
 		in := []upstream.Snapshot{ready("a", "read", "write", "delete_one", "delete_all"), ready("b", "delete_all")}
-		plan := shape.New(map[string]shape.Server{"a": {Tools: shape.Filter{Allow: tc.allow, Deny: tc.deny}}})
+		plan := shape.New(map[string]shape.Server{"a": {Tools: names(shape.Filter{Allow: tc.allow, Deny: tc.deny})}})
 		out := plan.Shape(in)
 		if got := keys(out[0].Lists.Tools); got != tc.want {
 			t.Errorf("%s: %q are shown, want %q", tc.name, got, tc.want)
@@ -83,7 +85,7 @@ func TestFilterOfAddresses(t *testing.T) {
 func TestNotes(t *testing.T) {
 	down := ready("b")
 	down.State = manager.Failed
-	said := shape.Server{Tools: shape.Filter{Allow: []string{"read", "raed"}, Deny: []string{"delete_*"}}, Resources: shape.Filter{Deny: []string{"memo://n/*", "file:*"}}}
+	said := shape.Server{Tools: names(shape.Filter{Allow: []string{"read", "raed"}, Deny: []string{"delete_*"}}), Resources: shape.Filter{Deny: []string{"memo://n/*", "file:*"}}}
 	got := shape.New(map[string]shape.Server{"a": said, "b": said}).Notes([]upstream.Snapshot{ready("a", "read"), down})
 	want := []string{
 		`server "a": the pattern "raed" fits no tool that it lists`,
