@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,8 +34,9 @@ const resource = "https://pub.example/x/mcp"
 
 // loginServer is an authorization server as far as a gateway sees it: metadata, keys, and tokens that it makes.
 type loginServer struct {
-	url string
-	key *ecdsa.PrivateKey
+	url  string
+	key  *ecdsa.PrivateKey
+	down atomic.Bool // it answers nothing
 }
 
 func startLogin(t testing.TB) *loginServer {
@@ -47,7 +49,13 @@ func startLogin(t testing.TB) *loginServer {
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		sendJSON(w, map[string]any{"keys": []any{publicJWK(l.key, "k1")}})
 	})
-	web := httptest.NewServer(mux)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l.down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(web.Close)
 	l.url = web.URL
 	return l

@@ -97,27 +97,39 @@ func TestC089SessionsOfOthers(t *testing.T) {
 	}
 }
 
-// sseStream is the stream of an oldest client.
+// sseStream is a stream of events, that of an oldest client say.
 type sseStream struct {
-	messages string // where it posts
+	messages string // where an oldest client posts
 	read     *bufio.Scanner
 }
 
 func openSSE(t testing.TB, base, token string) *sseStream {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/sse", http.NoBody)
+	s := openStream(t, base+"/sse", bearer(token)...)
+	s.messages = base + s.next()
+	return s
+}
+
+// openStream opens the stream of a GET. headers are names and values by turns.
+func openStream(t testing.TB, url string, headers ...string) *sseStream {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Accept", "text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() }) // a stream has no end to be read to
-	s := &sseStream{read: bufio.NewScanner(res.Body)}
-	s.messages = base + s.next()
-	return s
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %d", url, res.StatusCode)
+	}
+	return &sseStream{read: bufio.NewScanner(res.Body)}
 }
 
 // next returns the data of the next event, "" at the end.

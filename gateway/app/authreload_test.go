@@ -1,0 +1,186 @@
+package app
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// news subscribes as the owner of a token, and tells when that is over.
+func news(t *testing.T, url, token string) (over chan struct{}) {
+	t.Helper()
+	s, err := as(t, url, token, client.Modern).Subscribe(t.Context(), client.Filter{ToolsListChanged: true})
+	check(t, err)
+	over = make(chan struct{})
+	go func() { // ends with the subscription
+		defer close(over)
+		for {
+			if _, err := s.Next(t.Context()); err != nil {
+				return
+			}
+		}
+	}()
+	return over
+}
+
+// TestReloadOfTokens holds that whose token is gone from the file loses everything at once, and nobody else loses anything: not
+// a session, not a stream, not a call under way, also where their token is another one now.
+func TestReloadOfTokens(t *testing.T) {
+	up := startWatched(t, server.Options{})
+	f := follow(t, protected(own, up.url))
+	f.err.wait(t, "watched: ready")
+
+	hello := func(token string) []string {
+		got := ask(t, "POST", f.url, helloLegacy, bearer(token)...)
+		if got.status != 200 {
+			t.Fatalf("initialize: %v", got)
+		}
+		return []string{"Mcp-Session-Id", got.header.Get("Mcp-Session-Id")}
+	}
+	anns, bobs := hello(annsToken), hello(bobsToken)
+	annsOld, bobsOld := openSSE(t, f.base(), annsToken), openSSE(t, f.base(), bobsToken)
+	annsStream, bobsStream := openStream(t, f.url, append(bearer(annsToken), anns...)...), openStream(t, f.url, append(bearer(bobsToken), bobs...)...)
+	annsNews, bobsNews := news(t, f.url, annsToken), news(t, f.url, bobsToken)
+	working := make(chan error, 2)
+	for _, mode := range []client.Mode{client.Modern, client.Legacy} {
+		c := as(t, f.url, bobsToken, mode)
+		go func() { // ends with release
+			result, err := c.CallTool(t.Context(), "wait", nil)
+			if err == nil && result.Text() != "done" {
+				err = mcp.Errorf(mcp.CodeInternal, "%s", result.Text())
+			}
+			working <- err
+		}()
+		<-up.entered
+	}
+
+	const bobsNext = "another-token-of-bob-0123456789"
+	save(t, f.file, protected(`{"tokens": [{"name": "bob", "token": "`+bobsNext+`"}, {"name": "eve", "token": "token-of-eve-0123456789"}]}`, up.url))
+	f.err.wait(t, "was read anew: settings auth")
+	for i, stream := range []*sseStream{annsOld, annsStream} {
+		if more := stream.next(); more != "" {
+			t.Errorf("stream %d of ann goes on with %s", i, more)
+		}
+	}
+	wait(t, annsNews, "the subscription of ann")
+	for name, c := range map[string]struct {
+		status  int
+		headers []string
+	}{
+		"ann":                       {401, bearer(annsToken)},
+		"ann in her session":        {401, append(bearer(annsToken), anns...)},
+		"eve in ann's session":      {404, append(bearer("token-of-eve-0123456789"), anns...)},
+		"bob with the token before": {401, append(bearer(bobsToken), bobs...)},
+		"bob in his session":        {200, append(bearer(bobsNext), bobs...)},
+	} {
+		if got := ask(t, "POST", f.url, greetLegacy, c.headers...); got.status != c.status && (name != "ann" || got.status != 401) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := modern(t, f.url, "greet", "", bearer("token-of-eve-0123456789")...); got.status != 200 {
+		t.Errorf("eve: %v", got)
+	}
+	close(up.release)
+	for range 2 {
+		if err := <-working; err != nil {
+			t.Errorf("a call of bob: %v", err)
+		}
+	}
+	if got := ask(t, "POST", bobsOld.messages, helloLegacy, bearer(bobsNext)...); got.status != 202 || !strings.Contains(bobsOld.next(), `"rialto"`) {
+		t.Errorf("the stream of bob: %v", got)
+	}
+	select {
+	case <-bobsNews:
+		t.Error("the subscription of bob is over")
+	default:
+	}
+
+	// A file that cannot be meant changes nothing.
+	save(t, f.file, protected(`{"tokens": [{"name": "ann", "token": "***"}]}`, up.url))
+	f.err.wait(t, "was not taken into use: gateway.auth: the token of ann is hidden (***), as rialto check prints it; write the token")
+	if got := modern(t, f.url, "greet", "", bearer(bobsNext)...); got.status != 200 {
+		t.Errorf("bob after that: %v", got)
+	}
+
+	// Without auth everybody may call, and what had an owner is nobody's.
+	save(t, f.file, strings.Replace(protected("null", up.url), `"auth"`, `"pageSize": 7, "auth"`, 1))
+	f.err.wait(t, "was read anew: settings auth, pageSize")
+	if got := modern(t, f.url, "greet", ""); got.status != 200 {
+		t.Errorf("nobody: %v", got)
+	}
+	if got := ask(t, "POST", f.url, greetLegacy, bobs...); got.status != http.StatusNotFound {
+		t.Errorf("nobody in bob's session: %v", got)
+	}
+	wait(t, bobsNews, "the subscription of bob")
+	if more := bobsStream.next(); more != "" {
+		t.Errorf("the stream of bob goes on with %s", more)
+	}
+	f.end(t)
+}
+
+func wait(t *testing.T, over chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Errorf("%s does not end", what)
+	}
+}
+
+// TestReloadOfIssuers holds that an issuer that is taken out takes its callers along, and that one which stays keeps its keys: it
+// need not be asked again.
+func TestReloadOfIssuers(t *testing.T) {
+	login, shop := startLogin(t), startLogin(t)
+	up := startWatched(t, server.Options{})
+	auth := func(issuers ...string) string {
+		return protected(`{"resource": "`+resource+`", "jwt": [{"issuer": "`+strings.Join(issuers, `"}, {"issuer": "`)+`"}]}`, up.url)
+	}
+	f := follow(t, auth(login.url, shop.url))
+	f.err.wait(t, "watched: ready")
+	stays, goes := login.token(t, nil), shop.token(t, nil)
+	over := news(t, f.url, goes)
+	if got := modern(t, f.url, "greet", "", bearer(stays)...); got.status != 200 {
+		t.Fatalf("before: %v", got)
+	}
+	login.down.Store(true)
+	save(t, f.file, auth(login.url))
+	f.err.wait(t, "was read anew: settings auth")
+	wait(t, over, "a subscription of who went")
+	if got := modern(t, f.url, "greet", "", bearer(goes)...); got.status != 401 {
+		t.Errorf("who went: %v", got)
+	}
+	if got := modern(t, f.url, "greet", "", bearer(stays)...); got.status != 200 {
+		t.Errorf("who stays: %v", got)
+	}
+	f.end(t)
+}
+
+// TestIssuerThatIsDown holds that nobody gets in when keys cannot be had, that callers with tokens of the file are not held up, and
+// that the log tells of it without an end.
+func TestIssuerThatIsDown(t *testing.T) {
+	login := startLogin(t)
+	login.down.Store(true)
+	r := start(t, read(t, protected(strings.TrimSuffix(own, "}")+`, "resource": "`+resource+`", "jwt": {"issuer": "`+login.url+`"}}`, "http://127.0.0.1:1/")))
+	token := login.token(t, nil)
+	for range 3 * mostTold {
+		if got := ask(t, "POST", r.url, helloLegacy, bearer(token)...); got.status != 503 || got.header.Get("Retry-After") == "" || strings.Contains(got.body, login.url) {
+			t.Fatalf("a token of the issuer: %v", got)
+		}
+	}
+	if got := ask(t, "POST", r.url, helloLegacy, bearer(annsToken)...); got.status != 200 {
+		t.Errorf("a token of the file: %v", got)
+	}
+	r.end(t)
+	told := r.err.String()
+	if n := strings.Count(told, "the keys of "+login.url+" cannot be had"); n != mostTold {
+		t.Errorf("told %d times", n)
+	}
+	if !strings.Contains(told, "refused 20 more requests meanwhile") || strings.Contains(told, token[:20]) {
+		t.Errorf("it tells\n%s", told)
+	}
+}
