@@ -130,11 +130,17 @@ func (g *gateway) provision() error {
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
 		Dial:       upstream.Dialing(client.Options{Info: info}),
 		Limits:     limitsOf(g.begun),
+		Sharing:    g.sharing,
+		Pool:       poolOf(g.begun),
 		TrustHints: func(s manager.Server) bool { return g.conf.Load().PerServer[s.Name].TrustHints },
 		OnState:    g.state,
 		OnChange:   func() { g.bridge.Changed() },
 		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
-		Logger:     o.Logger,
+
+		OnOwnChange: func(owner *upstream.Owner, lists upstream.Kinds) { g.bridge.OwnChanged(owner, lists) },
+		OnOwnUpdate: func(owner *upstream.Owner, server, uri string) { g.bridge.OwnUpdated(owner, server, uri) },
+
+		Logger: o.Logger,
 	})
 	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{

@@ -35,6 +35,8 @@ type Config struct {
 
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
+	Pool Pool
+
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start
 
@@ -54,6 +56,7 @@ func Default() *Config {
 		ListTimeout:    30 * time.Second,
 		CallTimeout:    time.Minute,
 		TotalTimeout:   10 * time.Minute,
+		Pool:           Pool{Most: 1000, Each: 100, Idle: 5 * time.Minute},
 		PageSize:       1000,
 	}
 }

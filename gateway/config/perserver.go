@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/rialto-mcp/rialto/gateway/shape"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -10,6 +11,9 @@ import (
 type ServerSettings struct {
 	// TrustHints says that a call of its tools may be made again where their hints say that this does no harm.
 	TrustHints bool
+
+	// Share says who may be on one connection to it.
+	Share upstream.Share
 
 	// Shows says what of its lists is shown.
 	Shows shape.Server
@@ -21,6 +25,7 @@ func (s *section) perServer(name string, own *ServerSettings) []setting {
 	return append([]setting{
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
+		{"share", s.text((*string)(&own.Share), checkShare)},
 	}, s.shows(&own.Shows)...)
 }
 
@@ -52,6 +57,9 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	settings := c.PerServer[name]
 	if settings.TrustHints {
 		own = append(own, member{"trustHints", true})
+	}
+	if settings.Share != upstream.ShareSafely {
+		own = append(own, member{"share", settings.Share})
 	}
 	return append(own, normalShows(settings.Shows)...)
 }

@@ -82,6 +82,7 @@ func (s *section) settings() []setting {
 		{"listTimeout", s.duration(&c.ListTimeout)},
 		{"callTimeout", s.duration(&c.CallTimeout)},
 		{"totalTimeout", s.duration(&c.TotalTimeout)},
+		{"pool", func(v *manager.Value) { s.object(v, s.pool()) }},
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
 		{"audit", s.audit},
