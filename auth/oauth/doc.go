@@ -15,8 +15,8 @@
 //
 // How a token is got is the [Flow]: [Browser] (a person, and a browser on this machine), [Redirect] (a person, and a web
 // application of yours), [Device] (a person with another device), [ClientCredentials] (a program by itself), [Enterprise]
-// (a person whose company decides, by an identity assertion), [Workload] (a program with an identity of its platform).
-// [Stored] only uses and refreshes what others have stored.
+// (a person whose company decides, by an identity assertion), [Exchange] (a program that acts for who has called it),
+// [Workload] (a program with an identity of its platform). [Stored] only uses and refreshes what others have stored.
 //
 // # What is checked
 //

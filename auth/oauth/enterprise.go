@@ -88,7 +88,7 @@ func (e Enterprise) grant(ctx context.Context, v *visit) (string, error) {
 	}
 	form := v.withScope(v.form(grantExchange, url.Values{"requested_token_type": {typeIDJAG}, "audience": {v.server.Issuer},
 		"subject_token": {identity}, "subject_token_type": {kind}}))
-	got, err := v.exchange(ctx, endpoint{url: at.Token, trusted: true}, e.Client, at, form)
+	got, err := v.exchange(ctx, endpoint{url: at.Token, trusted: true, bare: true}, e.Client, at, form)
 	if err != nil {
 		return "", fmt.Errorf("ask the identity provider: %w", err)
 	}

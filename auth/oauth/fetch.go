@@ -170,6 +170,7 @@ func (w *web) why(ctx context.Context, err error) error {
 type endpoint struct {
 	url     string
 	trusted bool // the user configured it
+	bare    bool // what it gives is bound to no key
 }
 
 // open answers the address of an endpoint and the client for it, or why it must not be used.

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Flow is a way to come by a token: one of Browser, Redirect, Device, ClientCredentials, Enterprise, Workload and Stored.
+// Flow is a way to come by a token: one of Browser, Redirect, Device, ClientCredentials, Enterprise, Exchange, Workload and Stored.
 type Flow interface {
 	check(o Options) error
 	interactive() bool // a person takes part

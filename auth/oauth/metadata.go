@@ -46,7 +46,7 @@ func (a *Authorizer) readServer(ctx context.Context, issuer string, trusted bool
 	}
 	for _, address := range candidates {
 		var m serverMetadata
-		_, err := a.web.get(ctx, endpoint{address, trusted}, nil, &m)
+		_, err := a.web.get(ctx, endpoint{url: address, trusted: trusted}, nil, &m)
 		switch {
 		case err != nil:
 			failed.blame(err, "it cannot be read now")

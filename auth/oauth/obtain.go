@@ -163,11 +163,14 @@ func (a *Authorizer) whereTo(ctx context.Context, n need, had *token) (*place, e
 	a.mu.Lock()
 	at := a.at
 	a.mu.Unlock()
-	if n.demand == nil && at != nil {
+	direct, knows := a.opts.Flow.(straight)
+	if at != nil && (n.demand == nil || knows) {
 		return at, nil
 	}
 	var err error
 	switch {
+	case knows:
+		at, err = direct.place(ctx, a)
 	case n.demand == nil && had != nil:
 		at, err = a.placeOf(ctx, had)
 	case n.demand == nil:

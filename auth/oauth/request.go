@@ -95,7 +95,7 @@ func (v *visit) exchangeOnce(ctx context.Context, to endpoint, who Credentials, 
 		return nil, false, err
 	}
 	before := v.a.nonce(u)
-	if v.proofs != nil && !to.trusted {
+	if v.proofs != nil && !to.bare {
 		proof, err := v.proofs.proof(v.a.now(), http.MethodPost, u, before, "")
 		if err != nil {
 			return nil, false, err

@@ -56,10 +56,14 @@ const (
 	maxStepUps  = 2
 )
 
-// ready answers the token to begin with; nil for none. A stale one is renewed first, where that takes no person.
+// ready answers the token to begin with; nil for none. A stale one is renewed first, where that takes no person. A flow that
+// knows where tokens come from does not wait to be asked for one.
 func (a *Authorizer) ready(req *http.Request) (*token, error) {
 	ctx := req.Context()
 	t, err := a.current(ctx)
+	if _, knows := a.opts.Flow.(straight); knows && err == nil && t == nil {
+		return a.obtain(ctx, need{})
+	}
 	if err != nil || t == nil || !t.stale(a.now()) {
 		return t, err
 	}
