@@ -136,6 +136,7 @@ func (g *gateway) provision() error {
 		OnState:    g.state,
 		OnChange:   func() { g.bridge.Changed() },
 		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
+		OnTask:     func(server, id string) { g.bridge.TaskChanged(server, id) },
 
 		OnOwnChange: func(owner *upstream.Owner, lists upstream.Kinds) { g.bridge.OwnChanged(owner, lists) },
 		OnOwnUpdate: func(owner *upstream.Owner, server, uri string) { g.bridge.OwnUpdated(owner, server, uri) },

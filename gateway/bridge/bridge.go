@@ -54,6 +54,7 @@ type Bridge struct {
 	until time.Time // when waiting for first connections ends
 
 	parking parking
+	tasks   *taskDesk
 
 	watching   sync.Mutex  // of what clients subscribe to
 	watchTimer *time.Timer // runs when it is to be looked at
@@ -81,7 +82,8 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	}
 	b.view.Store(first)
 	o := opts.Server
-	o.Catalogue, o.Fallback = b, b.answer
+	b.tasks = newTaskDesk(b)
+	o.Catalogue, o.Fallback, o.Tasks = b, b.answer, b.tasks
 	o.Capabilities.Tools = &mcp.ToolsCapability{ListChanged: true}
 	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
 	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
@@ -210,6 +212,11 @@ func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v 
 	if err := to.mirrors.Check(req); err != nil {
 		return nil, err
 	}
+	if to.kind == route.Tool {
+		if err := req.JudgeTask(mayBeTask(to.tasks)); err != nil {
+			return nil, err
+		}
+	}
 	p := &Passage{Request: req, Entry: v.entry(to.kind, to.Target), Params: to.params}
 	_, p.Resumed = ownState(req, parkedState)
 	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p) })
@@ -236,6 +243,9 @@ type destination struct {
 	wrap   bool            // the tool's output schema has a root that is no object
 
 	mirrors *server.Mirrors // the tool's arguments that headers repeat; nil for none
+
+	tasks string        // how the tool runs as a task, as in mcp.ToolExecution.TaskSupport
+	late  *lateProgress // of the task that a call becomes; nil for none that is told
 
 	responses, state json.RawMessage // answers and state that go back to the server; nil for none
 }

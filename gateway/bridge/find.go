@@ -25,7 +25,10 @@ var relays = map[string]relayed{
 
 func findTool(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Tool(req.Name())
-	return destination{kind: route.Tool, Target: to, params: exchange(req.Params(), "name", req.Name(), to.Name), wrap: v.wrapped[to], mirrors: v.mirrors[to]}, v.sees(route.Tool, to, ok)
+	return destination{
+		kind: route.Tool, Target: to, params: exchange(withoutWish(req.Params()), "name", req.Name(), to.Name),
+		wrap: v.wrapped[to], mirrors: v.mirrors[to], tasks: v.tasks[to],
+	}, v.sees(route.Tool, to, ok)
 }
 
 func findPrompt(v *view, req *server.Request) (destination, bool) {

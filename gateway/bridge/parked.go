@@ -81,7 +81,7 @@ func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to dest
 		return nil, errStopping
 	}
 	b.parking.calls.Go(func() { // ends with the call, which Close ends at the latest
-		p.answer, p.err = b.ups.Call(calling, to.Server, c)
+		p.answer, p.err = b.perform(calling, to, c)
 		cancel(nil)
 		close(p.done)
 	})

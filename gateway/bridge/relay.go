@@ -24,6 +24,7 @@ func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination)
 		to.responses, _ = req.Retry()
 	}
 	asks := relays[req.Method()].asks && mayBeAsked(req)
+	to.late = progressAfter(req)
 	if asks && !req.AsksInPlace() {
 		return b.park(ctx, req, v, to)
 	}
@@ -31,7 +32,7 @@ func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination)
 	if asks {
 		c.OnRequest = p.inPlace
 	}
-	answer, err := b.ups.Call(ctx, to.Server, c)
+	answer, err := b.perform(ctx, to, c)
 	return b.finished(ctx, req, v, to, answer, err)
 }
 
@@ -49,6 +50,9 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 		}
 		return nil, b.failure(ctx, req, v, to, err)
 	}
+	if answer.Task != nil {
+		return b.tasks.begun(ctx, req, to, answer.Task)
+	}
 	if answer.Result == nil {
 		if !req.CanBeAsked() {
 			return inWords(req, fmt.Sprintf("server %q asks its client for something; %s", to.Server, inSession(req)))
@@ -58,6 +62,9 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 			return nil, err
 		}
 		return &server.RawResult{InputRequests: answer.InputRequests, RequestState: state}, nil
+	}
+	if req.WantsTask() { // and the server has answered at once
+		return b.tasks.hold(ctx, req, to, answer.Result)
 	}
 	result := answer.Result
 	if back := relays[req.Method()].back; back != nil {
@@ -71,6 +78,12 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{
 		Method: req.Method(), Params: to.sent, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
+	}
+	if req.MayBeTask() {
+		c.Task = taskWish(req)
+	}
+	if to.late != nil {
+		c.OnTaskProgress = to.late.tell
 	}
 	if req.ProgressToken() != nil {
 		c.OnProgress = func(params json.RawMessage) {

@@ -81,6 +81,10 @@ type Passage struct {
 	Request *server.Request // as the client sent it, under the names that it knows
 	Entry                   // what it asks for, and where that is; a template for the completion of its variables
 
+	// Task says that this is no call but the result of an earlier one, which has gone on as a task and is handed out now:
+	// Request fetches it by the methods of tasks. The call itself has been a passage of its own.
+	Task bool
+
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage
 

@@ -39,6 +39,7 @@ func (b *Bridge) watch() {
 	b.watching.Lock()
 	defer b.watching.Unlock()
 	b.watchTimer = nil
+	b.tasks.unfollow()
 	wanted := b.wants()
 	for _, s := range b.ups.Snapshots() {
 		b.ups.WatchFor(s.Name, wanted[s.Name])

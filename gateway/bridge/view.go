@@ -20,6 +20,7 @@ type view struct {
 	match   route.Matcher
 	wrapped map[route.Target]bool            // tools whose output schema has a root that is no object
 	mirrors map[route.Target]*server.Mirrors // of tools with arguments that headers repeat
+	tasks   map[route.Target]string          // how tools run as tasks
 	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*server.List
 
@@ -63,17 +64,22 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
+	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
 	for kind, sh := range shown {
 		known := make(map[route.Target]json.RawMessage)
 		v.definitions[sh.kind] = known
 		for _, e := range table.Entries(sh.kind) {
-			known[e.Target] = expose(sh.of(lists[e.Server])[e.Index], sh.key, e.Exposed)
+			item := sh.of(lists[e.Server])[e.Index]
+			known[e.Target] = expose(item, sh.key, e.Exposed)
+			if sh.kind == route.Tool {
+				known[e.Target] = exposeTasks(known[e.Target], item.Tasks)
+			}
 			v.items[kind] = append(v.items[kind], known[e.Target])
 		}
 		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], rules.cache())
 	}
 	for _, e := range table.Entries(route.Tool) {
+		v.tasks[e.Target] = lists[e.Server].Tools[e.Index].Tasks
 		if wraps(lists[e.Server].Tools[e.Index].Raw) {
 			v.wrapped[e.Target] = true
 		}

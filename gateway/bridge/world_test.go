@@ -94,6 +94,7 @@ func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
 			w.bridge.Changed()
 		},
 		OnUpdate: func(server, uri string) { w.bridge.Updated(server, uri) },
+		OnTask:   func(server, id string) { w.bridge.TaskChanged(server, id) },
 	})
 	w.raise(t, o)
 	return w

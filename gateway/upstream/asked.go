@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -113,6 +114,12 @@ func (l *link) leave(call *Call, answered bool) {
 // under way; when there are several, or there may be one that was given up, nobody can tell whose it is, and it must not reach
 // the wrong client. From the first such request on, calls of clients go one at a time.
 func (l *link) request(ctx context.Context, req *client.IncomingRequest) (json.RawMessage, error) {
+	if t, ok := req.Tag.(*client.RawTask); ok {
+		return l.taskAsks(ctx, t, req)
+	}
+	if req.Task != "" {
+		return l.taskAsks(ctx, l.task(req.Task), req)
+	}
 	call, _ := req.Tag.(*Call)
 	if call == nil {
 		var err error
@@ -158,7 +165,14 @@ func (l *link) only() *Call {
 
 // notification takes what names no call. A log message on a pipe belongs to the only call under way, like a request.
 func (l *link) notification(_ context.Context, method string, params json.RawMessage) {
-	if method != mcp.NotifyMessage {
+	switch method {
+	case mcp.NotifyTaskStatus:
+		raw, _ := jsonrpc.Member(params, "taskId")
+		id, _ := jsonrpc.Text(raw)
+		l.tellTask(id)
+		return
+	case mcp.NotifyMessage:
+	default:
 		return
 	}
 	l.mu.Lock()

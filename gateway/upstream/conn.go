@@ -51,6 +51,24 @@ type Call struct {
 	// Caller is who the call is made for; nil means the gateway itself.
 	Caller *Caller
 
+	// Task says that the answer may be a task, and asks for one where that is the caller's to decide; see
+	// client.RawOptions.Task. Nil means that a task is no answer.
+	Task json.RawMessage
+
+	// OnTaskProgress gets the raw params of progress that comes after the answer, where that is a task. It must not block. Nil
+	// means no interest.
+	OnTaskProgress func(params json.RawMessage)
+
+	// Follow asks, with tasks/get, for the news of the task from then on: Options.OnTask of the Set hears that it has changed.
+	// Answer.Followed says whether they come for certain.
+	Follow bool
+
+	// Brief asks, with tasks/get, for the state alone, where the result and the questions of a task take further requests.
+	Brief bool
+
+	// Refuse holds, with tasks/update, questions of the task that are answered with an error, by their keys; see ErrNoRefusal.
+	Refuse map[string]error
+
 	// InputResponses and RequestState are the retry material of a caller of the modern era; nil for none.
 	InputResponses json.RawMessage
 	RequestState   json.RawMessage
@@ -90,9 +108,11 @@ type Caller struct {
 	Token func() string
 }
 
-// Answer is a result in neutral form. Result is set, or else InputRequests, RequestState or both.
+// Answer is a result in neutral form. Result is set, or Task, or else InputRequests, RequestState or both.
 type Answer struct {
 	Result        json.RawMessage
+	Task          json.RawMessage // as which the call goes on, in the form of mcp.Task
+	Followed      bool            // see Call.Follow
 	InputRequests json.RawMessage
 	RequestState  json.RawMessage
 	Cache         mcp.CacheHint

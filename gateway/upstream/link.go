@@ -20,6 +20,8 @@ type link struct {
 	watching sync.Mutex           // of those who change watch
 	watch    *client.Subscription // of the resources that are watched; nil for none
 	reading  sync.WaitGroup       // of those who read it
+
+	tasks taskBook
 }
 
 var (
@@ -34,6 +36,7 @@ func Open(opts client.Options, dial func(client.Options) (*client.Client, error)
 	l := newLink()
 	opts.Capabilities = MayAsk
 	opts.OnNotification, opts.OnRequest = l.notification, l.request
+	opts.Tasks = true // those of clients; a call that takes none says so
 	c, err := dial(opts)
 	if err != nil {
 		return nil, err
@@ -50,7 +53,7 @@ func FromClient(c *client.Client) Conn {
 	return l
 }
 
-func newLink() *link { return &link{turns: newTurns()} }
+func newLink() *link { return &link{turns: newTurns(), tasks: newTaskBook()} }
 
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }
@@ -89,6 +92,7 @@ var noCapabilities = json.RawMessage("{}")
 func (l *link) Call(ctx context.Context, call Call) (*Answer, error) {
 	o := client.RawOptions{
 		LogLevel: call.LogLevel, InputResponses: call.InputResponses, RequestState: call.RequestState,
+		Task: call.Task, OnTaskProgress: call.OnTaskProgress,
 		Timeout: call.Timeout, Total: call.Total, ResetOnProgress: call.OnProgress != nil, Tag: &call,
 	}
 	if call.Caller != nil {
@@ -96,6 +100,11 @@ func (l *link) Call(ctx context.Context, call Call) (*Answer, error) {
 		if o.ClientCapabilities == nil {
 			o.ClientCapabilities = noCapabilities
 		}
+	}
+	if isTaskMethod(call.Method) {
+		return l.taskCall(ctx, call, o)
+	}
+	if call.Caller != nil {
 		leave, err := l.enter(ctx, &call)
 		if err != nil {
 			return nil, err
@@ -122,6 +131,8 @@ func answer(r *client.RawResult, err error) (*Answer, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case r.ResultType == mcp.ResultTask:
+		return &Answer{Task: r.Result}, nil
 	case r.ResultType != "":
 		return nil, mcp.Errorf(mcp.CodeUnsupportedResultType, "it answers with a result of an extension (%q), which cannot be passed on yet", r.ResultType)
 	case r.Input != nil:

@@ -28,6 +28,9 @@ const (
 type Item struct {
 	Key string          // name, uri or uriTemplate
 	Raw json.RawMessage // a JSON object
+
+	// Tasks says of a tool how it runs as a task, as in mcp.ToolExecution.TaskSupport; "" like mcp.TaskForbidden.
+	Tasks string
 }
 
 // Lists is all that one server lists. It is not changed after it was read.
@@ -100,6 +103,11 @@ func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(strin
 		}
 		if check, ok := c.(toolChecker); ok && l.kind == Tools {
 			items = callable(check, items, warn)
+		}
+		if t, ok := c.(tasker); ok && l.kind == Tools {
+			for i := range items {
+				items[i].Tasks = t.ToolTasks(items[i].Raw)
+			}
 		}
 		*l.slot(&next) = items
 	}
@@ -176,7 +184,7 @@ func (l listing) items(result json.RawMessage, warn func(string)) ([]Item, error
 			warn(fmt.Sprintf("%s: an entry without %s is left out", l.method, l.key))
 			continue
 		}
-		items = append(items, Item{key, raw})
+		items = append(items, Item{Key: key, Raw: raw})
 	}
 	return items, nil
 }
@@ -200,7 +208,7 @@ func sameItems(a, b []Item) bool {
 		return false
 	}
 	for i := range a {
-		if string(a[i].Raw) != string(b[i].Raw) {
+		if string(a[i].Raw) != string(b[i].Raw) || a[i].Tasks != b[i].Tasks {
 			return false
 		}
 	}

@@ -53,6 +53,9 @@ type Options struct {
 	OnOwnChange func(owner *Owner, lists Kinds)
 	OnOwnUpdate func(owner *Owner, server, uri string)
 
+	// OnTask is called when a server says that a task of its has changed. It may be called concurrently, and must not block.
+	OnTask func(server, id string)
+
 	// OnState is called at each change of a server's state, for one server one call at a time. Connections of single callers
 	// are not told of.
 	OnState func(Status)
@@ -89,6 +92,9 @@ func (o Options) withDefaults() Options {
 	if o.DialFor == nil {
 		dial := o.Dial
 		o.DialFor = func(ctx context.Context, s manager.Server, _ *Owner) (Conn, error) { return dial(ctx, s) }
+	}
+	if o.OnTask == nil {
+		o.OnTask = func(string, string) {}
 	}
 	if o.OnState == nil {
 		o.OnState = func(Status) {}

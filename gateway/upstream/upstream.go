@@ -94,6 +94,9 @@ func (u *upstream) open(ctx context.Context) (Conn, string, error) {
 	}
 	changed := manager.NewNotices()
 	conn.OnChange(changed.Add)
+	if t, ok := conn.(tasker); ok {
+		t.OnTask(func(id string) { u.set.opts.OnTask(u.server().Name, id) })
+	}
 	lists, err := u.fetch(ctx, conn, AllKinds, &Lists{})
 	if err != nil {
 		if closed := conn.Close(); closed != nil {
@@ -248,8 +251,8 @@ func (u *upstream) harmless(call Call) bool {
 	return err == nil && (tool.Annotations.ReadOnly() || tool.Annotations.Idempotent())
 }
 
-// readers are the requests that change nothing.
+// readers are the requests that change nothing when they come twice.
 var readers = []string{
 	mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListResourceTemplates,
-	mcp.MethodReadResource, mcp.MethodGetPrompt, mcp.MethodComplete,
+	mcp.MethodReadResource, mcp.MethodGetPrompt, mcp.MethodComplete, mcp.MethodGetTask, mcp.MethodUpdateTask,
 }
