@@ -18,6 +18,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/demo"
 	"github.com/rialto-mcp/rialto/gateway/observe"
+	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -81,6 +82,7 @@ type gateway struct {
 	audit  *observe.Audit
 	seen   *observe.Observer
 	front  *server.Server
+	policy *policy.Policy
 	set    *upstream.Set  // nil for the demonstration
 	bridge *bridge.Bridge // likewise
 }
@@ -126,6 +128,11 @@ func (g *gateway) provision() error {
 		g.front = demo.Server(g.opts.Version, o)
 		return nil
 	}
+	g.policy = policy.New(policy.Options{Logger: o.Logger})
+	rules, err := g.policy.Over(g.begun.Policy, g.rulesOf(g.begun))
+	if err != nil {
+		return err
+	}
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
 		Dial:       upstream.Dialing(client.Options{Info: info}),
@@ -143,9 +150,8 @@ func (g *gateway) provision() error {
 
 		Logger: o.Logger,
 	})
-	var err error
 	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Rules: g.rulesOf(g.begun), Server: o, Logger: o.Logger, OnNotes: g.say.names,
+		Rules: rules, Server: o, Logger: o.Logger, OnNotes: g.say.names,
 	})
 	if err != nil {
 		return err

@@ -42,6 +42,9 @@ var settings = []setting{
 	{"totalTimeout", true, func(c *config.Config) any { return c.TotalTimeout }},
 	{"pageSize", true, func(c *config.Config) any { return c.PageSize }},
 	{"audit", true, func(c *config.Config) any { return c.Audit }},
+	{"policy.rules", true, func(c *config.Config) any { return c.Policy.Rules }},
+	{"policy.default", true, func(c *config.Config) any { return c.Policy.Default }},
+	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 }
 

@@ -114,7 +114,12 @@ func (g *gateway) swap(next *config.Config) *lock {
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
 		return nil
 	}
-	err = g.bridge.Reload(g.rulesOf(next), enabled(next.Servers), func() (err error) {
+	rules, err := g.policy.Over(next.Policy, g.rulesOf(next))
+	if err != nil {
+		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		return nil
+	}
+	err = g.bridge.Reload(rules, enabled(next.Servers), func() (err error) {
 		g.set.Limit(limitsOf(next))
 		g.set.LimitPool(poolOf(next))
 		changes, err = g.set.Reload(next.Servers)

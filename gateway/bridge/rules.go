@@ -74,7 +74,10 @@ type Entry struct {
 // that of a handler (an *mcp.Error keeps its code); else it calls next, once, whose result and error it may exchange.
 //
 // A call that waits for answers of its client comes as one request with each round, and ends with the last.
-type Step func(ctx context.Context, p *Passage, next func(context.Context) (*server.RawResult, error)) (*server.RawResult, error)
+type Step func(ctx context.Context, p *Passage, next Next) (*server.RawResult, error)
+
+// Next is the rest of the way.
+type Next = func(context.Context) (*server.RawResult, error)
 
 // Passage is one request on its way to a server.
 type Passage struct {

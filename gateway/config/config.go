@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -31,7 +32,8 @@ type Config struct {
 	CallTimeout    time.Duration // of one call without progress
 	TotalTimeout   time.Duration // of one call
 
-	Audit *Audit // nil for none
+	Audit  *Audit          // nil for none
+	Policy policy.Settings // who may use what, and how often
 
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
@@ -58,6 +60,7 @@ func Default() *Config {
 		TotalTimeout:   10 * time.Minute,
 		Pool:           Pool{Most: 1000, Each: 100, Idle: 5 * time.Minute},
 		PageSize:       1000,
+		Policy:         policy.Settings{Default: policy.Allow},
 	}
 }
 

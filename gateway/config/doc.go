@@ -20,6 +20,7 @@
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
+//	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",

@@ -87,6 +87,7 @@ func (c *Config) normalSection() ordered {
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
 		{"audit", c.normalAudit()},
+		{"policy", c.normalPolicy()},
 		{"servers", servers},
 	}
 }

@@ -86,6 +86,7 @@ func (s *section) settings() []setting {
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
 		{"audit", s.audit},
+		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},
 		{"servers", s.servers},
 	}
 }

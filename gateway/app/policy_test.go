@@ -1,0 +1,63 @@
+package app
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// refused calls a tool that must be refused.
+func refused(t *testing.T, c *client.Client, tool string) *mcp.Error {
+	t.Helper()
+	_, err := c.CallTool(t.Context(), tool, nil)
+	var fault *mcp.Error
+	if !errors.As(err, &fault) {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	return fault
+}
+
+// TestPolicy reads rules and limits from a file, keeps them, and takes others into use when the file has others.
+func TestPolicy(t *testing.T) {
+	for name, mode := range map[string]client.Mode{"legacy": client.Legacy, "modern": client.Modern} {
+		t.Run(name, func(t *testing.T) {
+			a, _, _ := gated(t, "a")
+			b, _, _ := gated(t, "b")
+			const limit = `"rateLimits": [{"name": "one", "per": ["address", "tool"], "rate": "1/h"}]`
+			rules := func(server string) string {
+				return file(`"policy": {"rules": [{"name": "some", "when": "server == '`+server+`' || tool == 'b'", "do": "allow"}], "default": "hide", `+limit+`}`, "a", a, "b", b)
+			}
+			f := follow(t, rules("a"))
+			f.err.wait(t, "a: ready")
+			f.err.wait(t, "b: ready")
+			l := listen(t, f.url, mode)
+			if got := l.tools(t); !slices.Equal(got, []string{"a", "a_wait", "b"}) {
+				t.Errorf("the tools are %q", got)
+			}
+			if _, err := l.CallTool(t.Context(), "a", nil); err != nil {
+				t.Error(err)
+			}
+			if f := refused(t, l.Client, "a"); f.Code != mcp.CodeInternal || !strings.Contains(string(f.Data), "retryAfterMs") {
+				t.Errorf("the second call: %v", f)
+			}
+			save(t, f.file, rules("none"))
+			l.until(t, "b")
+			f.err.wait(t, "settings policy.rules\n")
+			if f := refused(t, l.Client, "a"); f.Code != mcp.CodeInvalidParams {
+				t.Errorf("what is hidden now: %v", f)
+			}
+			save(t, f.file, rules("a"))
+			l.until(t, "a", "a_wait", "b")
+			if f := refused(t, l.Client, "a"); f.Code != mcp.CodeInternal {
+				t.Errorf("the counts did not outlive the reload: %v", f)
+			}
+			if _, err := l.CallTool(t.Context(), "b", nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rialto-mcp/rialto/gateway/bridge"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// Options configures a Policy. The zero value is ready to use.
+type Options struct {
+	// OnDecision is told of each decision that is not plain consent, before it takes effect. It may be called concurrently
+	// and must not block. ctx is that of the request, where there is one. Nil means no interest.
+	OnDecision func(ctx context.Context, d Decision)
+
+	// Logger receives rules that cannot be evaluated, each once a minute. Nil means silence.
+	Logger *slog.Logger
+}
+
+// Policy is what the settings of a gateway have in common over time. Its methods may be called concurrently.
+type Policy struct {
+	opts   Options
+	counts counts
+	quiet  quiet
+}
+
+// New makes a Policy.
+func New(opts Options) *Policy {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Policy{opts: opts}
+}
+
+// laid is settings in use.
+type laid struct {
+	policy *Policy
+	rules  *ruleset
+	limits []*limit
+}
+
+// Over adds settings to rules: what those show is narrowed, and their steps stand around those of the policy, which so decides
+// by what a server would get, and whose refusals they see. It fails when an expression cannot be compiled.
+func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
+	set, err := newRuleset(s, p.failed)
+	if err != nil {
+		return rules, err
+	}
+	l := &laid{policy: p, rules: set}
+	if l.limits, err = p.counts.limits(s.Limits); err != nil {
+		return rules, err
+	}
+	var steps []bridge.Step
+	if !set.idle() {
+		steps = append(steps, l.rulesStep)
+		rules.Follows = l.follows
+	}
+	if len(l.limits) > 0 {
+		steps = append(steps, l.limitsStep)
+	}
+	rules.Steps = slices.Concat(rules.Steps, steps)
+	if set.hides() {
+		rules.Sight = both(rules.Sight, set.sight)
+		rules.Seen = digest(s.Rules, set.fallback, rules.Seen)
+	}
+	return rules, nil
+}
+
+// both narrows what one sight shows by another.
+func both(first, second func(*server.Request) bridge.Sight) func(*server.Request) bridge.Sight {
+	if first == nil {
+		return second
+	}
+	return func(req *server.Request) bridge.Sight {
+		a, b := first(req), second(req)
+		a.Key = digest(a.Key, b.Key)
+		if admits := a.Admits; admits != nil {
+			a.Admits = func(e bridge.Entry) bool { return admits(e) && b.Admits(e) }
+		} else {
+			a.Admits = b.Admits
+		}
+		return a
+	}
+}
+
+// digest stands for values.
+func digest(values ...any) string {
+	raw, _ := json.Marshal(values) // texts and lists of them: it cannot fail
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// failed tells of a rule that cannot be evaluated.
+func (p *Policy) failed(ctx context.Context, f *facts, rule string, err error) {
+	if p.quiet.once(rule+"\x00"+err.Error(), time.Now()) {
+		p.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "a rule of gateway.policy cannot be evaluated, so it denies",
+			slog.String("rule", rule), slog.String("server", f.entry.Server), slog.String(string(f.entry.Kind), f.entry.Name), slog.String("error", err.Error()))
+	}
+}
+
+// quiet keeps the same words from being said all the time.
+type quiet struct {
+	mu   sync.Mutex
+	said map[string]time.Time
+}
+
+const (
+	quietFor  = time.Minute
+	mostQuiet = 1000 // words that are remembered
+)
+
+// once tells whether something was not said lately, and takes it as said.
+func (q *quiet) once(what string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if last, ok := q.said[what]; ok && now.Sub(last) < quietFor {
+		return false
+	}
+	if q.said == nil || len(q.said) >= mostQuiet {
+		q.said = make(map[string]time.Time)
+	}
+	q.said[what] = now
+	return true
+}
