@@ -14,6 +14,10 @@ type Plan struct {
 	// and ours know it.
 	Token string `json:"token,omitempty"`
 
+	// Login signs a person in where the server wants to know who calls, by the metadata that it names. The same drivers know it,
+	// and that for HTTP+SSE on the SDK 1.x.
+	Login bool `json:"login,omitempty"`
+
 	// Steps run one after another. A step that fails does not stop the ones behind it.
 	Steps []Step `json:"steps"`
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 
+	"github.com/rialto-mcp/rialto/auth/oauth"
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -25,6 +26,14 @@ func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) 
 	if plan.Token != "" {
 		options.Headers = http.Header{"Authorization": {"Bearer " + plan.Token}}
 	}
+	if plan.Login {
+		person, err := oauth.New(target.URL, oauth.Options{Flow: oauth.Browser{Open: agree}, ClientName: "interop"})
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(ctx, func() { _ = person.Close() }) // it keeps nothing beyond this run
+		options.HTTPClient = person.Client()
+	}
 	plan.Answers.give(&options)
 	var c *client.Client
 	var err error
@@ -40,6 +49,19 @@ func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) 
 		return nil, err
 	}
 	return &rialto{c}, nil
+}
+
+// agree is the browser of a person who agrees to everything: it follows the page to where that sends it.
+func agree(ctx context.Context, page string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
 // give makes our client answer as the plan says; nil gives nothing.

@@ -4,14 +4,25 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { answers, capabilities, main, onProgress, requestInit, target } from './drive.mjs';
+import { signedIn } from './login.mjs';
 
 const modes = { auto: 'auto', legacy: 'legacy', modern: { pin: '2026-07-28' } };
 
 async function connect(plan, report) {
   const peer = target();
+  if (plan.login) {
+    return signedIn((authProvider) => {
+      const transport = new StreamableHTTPClientTransport(peer.url, { authProvider });
+      return { transport, client: open(transport, plan, report) };
+    }, (transport, answer) => transport.finishAuth(answer));
+  }
   const transport = peer.url
     ? new StreamableHTTPClientTransport(peer.url, { requestInit: requestInit(plan) })
     : new StdioClientTransport({ ...peer, stderr: 'inherit' });
+  return open(transport, plan, report);
+}
+
+async function open(transport, plan, report) {
   const options = { versionNegotiation: { mode: modes[plan.era ?? 'auto'] }, capabilities: capabilities(plan) };
   const client = new Client({ name: 'typescript-2', version: '1.0.0' }, options);
   for (const [method, answer] of Object.entries(answers(plan))) client.setRequestHandler(method, answer);
