@@ -39,21 +39,21 @@ func TestGatewaySignsIn(t *testing.T) {
 
 	steps := []Step{{Do: "list", Kind: "tools"}, {Do: "call", Name: "say", Arguments: map[string]any{"text": "hello"}}}
 	for _, c := range []struct {
-		driver, path string
-		plan         Plan
-		fails        bool
+		name, driver, path string
+		plan               Plan
+		fails              bool
 	}{
-		{"typescript-1", "/mcp", Plan{Login: true}, false},
-		{"typescript-2", "/mcp", Plan{Login: true, Era: "modern"}, false},
-		{"typescript-2", "/mcp", Plan{Login: true, Era: "legacy"}, false},
-		{"typescript-1-sse", "/sse", Plan{Login: true}, false},
-		{"rialto", "/mcp", Plan{Login: true}, false},
-		{"typescript-1", "/mcp", Plan{Token: "token-of-the-pipeline"}, false},
-		{"typescript-2", "/mcp", Plan{Token: "token-of-the-pipeline"}, false},
-		{"typescript-2", "/mcp", Plan{Token: "token-of-nobody-at-all"}, true},
-		{"typescript-1", "/mcp", Plan{}, true},
+		{"typescript-1", "typescript-1", "/mcp", Plan{Login: true}, false},
+		{"typescript-2", "typescript-2", "/mcp", Plan{Login: true, Era: "modern"}, false},
+		{"typescript-2-legacy", "typescript-2", "/mcp", Plan{Login: true, Era: "legacy"}, false},
+		{"typescript-1-sse", "typescript-1-sse", "/sse", Plan{Login: true}, false},
+		{"rialto", "rialto", "/mcp", Plan{Login: true}, false},
+		{"token of the file, typescript-1", "typescript-1", "/mcp", Plan{Token: "token-of-the-pipeline"}, false},
+		{"token of the file, typescript-2", "typescript-2", "/mcp", Plan{Token: "token-of-the-pipeline"}, false},
+		{"token of nobody", "typescript-2", "/mcp", Plan{Token: "token-of-nobody-at-all"}, true},
+		{"nobody", "typescript-1", "/mcp", Plan{}, true},
 	} {
-		t.Run(fmt.Sprintf("%s%s login=%t era=%s token=%.12s", c.driver, c.path, c.plan.Login, c.plan.Era, c.plan.Token), func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			before := len(login.Resources())
 			c.plan.Steps = steps
 			report := driverOf(t, c.driver).Run(t, Target{URL: base + c.path, SSE: c.path == "/sse"}, c.plan)

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -95,6 +96,20 @@ func TestWrongAuth(t *testing.T) {
 		c, err := readAuth(tc.auth)
 		if c != nil || err == nil || !strings.Contains(err.Error(), ": gateway."+tc.want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: got %v and\n%v\nwant\n%s", tc.auth, c, err, tc.want)
+		}
+	}
+}
+
+// The files of the guide are configurations, also those that no test of it runs.
+func TestExampleFiles(t *testing.T) {
+	files, err := filepath.Glob("../../examples/gateway/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		_, err := ReadFile(file, Options{Lookup: func(name string) (string, bool) { return strings.ToLower(name) + "-0123456789", true }})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
