@@ -82,6 +82,7 @@ type gateway struct {
 	audit  *observe.Audit
 	seen   *observe.Observer
 	front  *server.Server
+	roots  upstream.Roots // that servers are told of
 	policy *policy.Policy
 	set    *upstream.Set  // nil for the demonstration
 	bridge *bridge.Bridge // likewise
@@ -134,8 +135,10 @@ func (g *gateway) provision() error {
 		return err
 	}
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
+	g.roots.Set(g.begun.RootsByServer())
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
-		Dial:       upstream.Dialing(client.Options{Info: info}),
+		Dial:       upstream.Dialing(client.Options{Info: info}, &g.roots),
+		Roots:      &g.roots,
 		Limits:     limitsOf(g.begun),
 		Sharing:    g.sharing,
 		Pool:       poolOf(g.begun),

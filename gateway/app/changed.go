@@ -36,6 +36,7 @@ var settings = []setting{
 	{"pool.most", true, func(c *config.Config) any { return c.Pool.Most }},
 	{"pool.mostPerServer", true, func(c *config.Config) any { return c.Pool.Each }},
 	{"pool.idle", true, func(c *config.Config) any { return c.Pool.Idle }},
+	{"roots", true, roots},
 	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},
 	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},
@@ -46,6 +47,15 @@ var settings = []setting{
 	{"policy.default", true, func(c *config.Config) any { return c.Policy.Default }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
+}
+
+// roots is what the section says of roots: of all servers, and of single ones.
+func roots(c *config.Config) any {
+	said := perServer(func(s config.ServerSettings) any { return s.Roots })(c).(map[string]any)
+	if c.Roots != nil {
+		said[""] = c.Roots // no server has this name
+	}
+	return said
 }
 
 // perServer is what the section says of single servers, where it says anything.

@@ -13,7 +13,8 @@
 // A server may ask the user or the model of the client behind a call. A modern upstream is told with each request what that
 // client can do, and its question comes back as a result, which is passed on byte for byte like the answer to it. A legacy
 // upstream was told once, when it was connected, what the gateway can pass on ([upstream.MayAsk]), and asks by a request of its
-// own: it is answered by the client of the call it came with, or refused where that client has not declared that it answers.
+// own: it is answered by the client of the call it came with, or refused where that client has not declared that it answers. Roots
+// it may be told of by the configuration as well ([upstream.Roots]).
 //
 // A legacy client is asked on the stream of its call, whatever the upstream. A modern one gets the questions as the result of its
 // request, under a sealed state, while the call of the upstream stays parked; the request with the answers takes it up again.

@@ -66,7 +66,7 @@ func visits(req *server.Request, err error) *server.RawResult {
 // mayBeAsked tells whether the client of a request has declared that it answers anything that an upstream may ask.
 func mayBeAsked(req *server.Request) bool {
 	_, capabilities := req.Envelope()
-	for _, name := range []string{"elicitation", "sampling"} {
+	for _, name := range []string{"elicitation", "sampling", "roots"} {
 		if raw, ok := jsonrpc.Member(capabilities, name); ok && jsonrpc.IsObject(raw) {
 			return req.CanBeAsked()
 		}
@@ -88,6 +88,8 @@ func answerable(client mcp.ClientCapabilities, method string, params json.RawMes
 		if _, ok := jsonrpc.Member(params, "tools"); ok {
 			need.Sampling.Tools = &mcp.Capability{}
 		}
+	case mcp.MethodListRoots:
+		need.Roots = &mcp.RootsCapability{}
 	default:
 		return mcp.Errorf(mcp.CodeMethodNotFound, "Method not found: this gateway passes no %q on to clients", method)
 	}

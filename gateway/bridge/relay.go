@@ -78,6 +78,7 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{
 		Method: req.Method(), Params: to.sent, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
+		HasRoots: req.ClientCapabilities().Roots != nil,
 	}
 	if req.MayBeTask() {
 		c.Task = taskWish(req)

@@ -27,12 +27,14 @@ type backend struct {
 	opts   server.Options
 	http   bool // reached over HTTP, else in memory
 	fill   func(*server.Server)
-	down   error // what connecting fails with; nil for a server that works
+	roots  []mcp.Root // that the gateway tells it of; nil for none
+	down   error      // what connecting fails with; nil for a server that works
 }
 
 // world is a bridge in front of backends, all in memory.
 type world struct {
 	bridge  *bridge.Bridge
+	roots   upstream.Roots
 	set     *upstream.Set
 	servers map[string]*server.Server
 
@@ -56,11 +58,11 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
 	t.Helper()
 	w := &world{servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
-	down, urls := make(map[string]error), make(map[string]string)
+	down, urls, roots := make(map[string]error), make(map[string]string), make(map[string][]mcp.Root)
 	var entries []manager.Server
 	for _, b := range backends {
 		entries = append(entries, manager.Server{Name: b.name})
-		down[b.name] = b.down
+		down[b.name], roots[b.name] = b.down, b.roots
 		b.opts.Versions = versions(b.modern)
 		s := server.New(mcp.Implementation{Name: b.name, Version: "1"}, b.opts)
 		if b.fill != nil {
@@ -71,12 +73,15 @@ func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
 			urls[b.name] = listen(t, s)
 		}
 	}
+	w.roots.Set(roots)
 	w.set = upstream.New(entries, upstream.Options{
+		Roots: &w.roots,
 		Dial: func(ctx context.Context, s manager.Server) (upstream.Conn, error) {
 			if err := down[s.Name]; err != nil {
 				return nil, err
 			}
-			return upstream.Open(client.Options{}, func(o client.Options) (*client.Client, error) {
+			about := upstream.OpenOptions{Roots: func() []mcp.Root { return roots[s.Name] }, Streams: urls[s.Name] != ""}
+			return upstream.OpenWith(client.Options{}, about, func(o client.Options) (*client.Client, error) {
 				if url := urls[s.Name]; url != "" {
 					return client.DialHTTP(ctx, url, o)
 				}

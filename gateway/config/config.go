@@ -7,6 +7,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // sectionKey is where the gateway's own settings stand.
@@ -37,7 +38,8 @@ type Config struct {
 
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
-	Pool Pool
+	Pool  Pool
+	Roots []mcp.Root // that servers are told of; nil when nothing is said, which is not the same as none
 
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start

@@ -21,6 +21,7 @@
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy
+//	    "roots": null,                   // ["file:///srv/notes"]: folders for servers that ask outside of calls; null tells of none
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",

@@ -88,6 +88,7 @@ func (c *Config) normalSection() ordered {
 		{"requireAll", c.RequireAll},
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},
+		{"roots", normalRoots(c.Roots)},
 		{"servers", servers},
 	}
 }

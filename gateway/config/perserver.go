@@ -4,6 +4,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // ServerSettings is what the gateway's section says of one server, but for its alias, which stands in [Config.Naming]. The
@@ -17,6 +18,9 @@ type ServerSettings struct {
 
 	// Shows says what of its lists is shown.
 	Shows shape.Server
+
+	// Roots are those that it is told of in place of [Config.Roots]; nil when nothing is said.
+	Roots []mcp.Root
 }
 
 // perServer lists the settings of one server, which go into own.
@@ -26,6 +30,7 @@ func (s *section) perServer(name string, own *ServerSettings) []setting {
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
 		{"share", s.text((*string)(&own.Share), checkShare)},
+		{"roots", s.roots(&own.Roots)},
 	}, s.shows(&own.Shows)...)
 }
 
@@ -60,6 +65,9 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	}
 	if settings.Share != upstream.ShareSafely {
 		own = append(own, member{"share", settings.Share})
+	}
+	if settings.Roots != nil {
+		own = append(own, member{"roots", normalRoots(settings.Roots)})
 	}
 	return append(own, normalShows(settings.Shows)...)
 }

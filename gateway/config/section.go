@@ -87,6 +87,7 @@ func (s *section) settings() []setting {
 		{"requireAll", s.boolean(&c.RequireAll)},
 		{"audit", s.audit},
 		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},
+		{"roots", s.roots(&c.Roots)},
 		{"servers", s.servers},
 	}
 }

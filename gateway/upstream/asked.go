@@ -12,8 +12,8 @@ import (
 )
 
 // MayAsk is what the gateway says of itself where a server is told once, when it is connected, what it may ask: all that can
-// be passed on to the client behind a call. Roots are not among it: a server asks for those outside of calls too, and nobody
-// could tell whose it wants.
+// be passed on to the client behind a call. Roots are not among it: a server asks for those outside of calls too, so it is told
+// of them only where there is an answer to that ([Roots]).
 var MayAsk = mcp.ClientCapabilities{
 	Elicitation: &mcp.ElicitationCapability{Form: &mcp.Capability{}, URL: &mcp.Capability{}},
 	Sampling:    &mcp.SamplingCapability{Tools: &mcp.Capability{}, Context: &mcp.Capability{}},
@@ -119,6 +119,9 @@ func (l *link) request(ctx context.Context, req *client.IncomingRequest) (json.R
 	}
 	if req.Task != "" {
 		return l.taskAsks(ctx, l.task(req.Task), req)
+	}
+	if req.Method == mcp.MethodListRoots {
+		return l.listRoots(ctx, req)
 	}
 	call, _ := req.Tag.(*Call)
 	if call == nil {

@@ -21,16 +21,19 @@ type asker struct {
 	mu    sync.Mutex
 	ids   map[string]json.RawMessage // of the calls it has got, by the name of the tool
 	asked int
+	told  json.RawMessage        // what the client has declared
+	news  int                    // that its roots have changed
 	heard map[string]chan string // the answers to what it has asked
 }
 
 // askers opens a link to one.
-func askers(t *testing.T) (Conn, *asker) {
+func askers(t *testing.T) (Conn, *asker) { return askersWith(t, OpenOptions{}) }
+
+func askersWith(t *testing.T, about OpenOptions) (Conn, *asker) {
 	t.Helper()
 	near, far := transport.Pair(0)
-	a := &asker{far: far, ids: make(map[string]json.RawMessage), heard: make(map[string]chan string)}
-	go a.run() // ends with the connection; the bubble waits for it
-	l, err := Open(client.Options{Mode: client.Legacy, CallTimeout: -1, TotalTimeout: -1}, func(o client.Options) (*client.Client, error) {
+	a := newAsker(far)
+	l, err := OpenWith(client.Options{Mode: client.Legacy, CallTimeout: -1, TotalTimeout: -1}, about, func(o client.Options) (*client.Client, error) {
 		return client.Connect(t.Context(), near, o)
 	})
 	if err != nil {
@@ -44,6 +47,12 @@ func askers(t *testing.T) (Conn, *asker) {
 	return l, a
 }
 
+func newAsker(far transport.Conn) *asker {
+	a := &asker{far: far, ids: make(map[string]json.RawMessage), heard: make(map[string]chan string)}
+	go a.run() // ends with the connection; the bubble waits for it
+	return a
+}
+
 func (a *asker) write(format string, args ...any) {
 	_ = a.far.Write(context.Background(), fmt.Appendf(nil, format, args...)) // a client that has gone needs nothing
 }
@@ -55,9 +64,12 @@ func (a *asker) run() {
 			return
 		}
 		var m struct {
-			ID            json.RawMessage
-			Method        string
-			Params        struct{ Name string }
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				Name         string
+				Capabilities json.RawMessage
+			}
 			Result, Error json.RawMessage
 		}
 		if json.Unmarshal(frame, &m) != nil {
@@ -65,7 +77,12 @@ func (a *asker) run() {
 		}
 		a.mu.Lock()
 		switch m.Method {
+		case mcp.MethodListTools:
+			a.write(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}}`, m.ID)
+		case mcp.NotifyRootsChanged:
+			a.news++
 		case mcp.MethodInitialize:
+			a.told = m.Params.Capabilities
 			a.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"asker","version":"1"}}}`, m.ID)
 		case mcp.MethodCallTool:
 			a.ids[m.Params.Name] = m.ID
@@ -80,12 +97,16 @@ func (a *asker) run() {
 
 // ask puts a question that says nothing of a call.
 func (a *asker) ask() (answer <-chan string) {
+	return a.request(mcp.MethodElicit, `{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)
+}
+
+func (a *asker) request(method, params string) (answer <-chan string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked++
 	id, heard := fmt.Sprintf(`"ask-%d"`, a.asked), make(chan string, 1)
 	a.heard[id] = heard
-	a.write(`{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`, id)
+	a.write(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
 	return heard
 }
 
@@ -107,7 +128,7 @@ func (a *asker) begin(l Conn, who, tool string) (end context.CancelFunc, done <-
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	call := Call{
-		Method: mcp.MethodCallTool, Params: fmt.Appendf(nil, `{"name":%q}`, tool), Caller: &Caller{Who: who},
+		Method: mcp.MethodCallTool, Params: fmt.Appendf(nil, `{"name":%q}`, tool), Caller: &Caller{Who: who}, HasRoots: who != "rootless",
 		OnRequest: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 			return fmt.Appendf(nil, `{"by":%q}`, who), nil
 		},

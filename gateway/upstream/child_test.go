@@ -69,7 +69,7 @@ func connect(t *testing.T, timeout time.Duration, servers ...manager.Server) *Se
 	t.Helper()
 	set := New(servers, Options{
 		Limits: Limits{Connect: timeout, Call: 10 * time.Second, Total: 20 * time.Second},
-		Dial:   Dialing(client.Options{}),
+		Dial:   Dialing(client.Options{}, nil),
 	})
 	set.Start()
 	t.Cleanup(set.Close)

@@ -73,10 +73,13 @@ type Call struct {
 	InputResponses json.RawMessage
 	RequestState   json.RawMessage
 
-	// OnRequest answers what the server asks on behalf of the call: a method of MayAsk. Its context ends when nobody waits for
+	// OnRequest answers what the server asks on behalf of the call: a method of MayAsk, or roots/list where HasRoots is set. Its context ends when nobody waits for
 	// the answer any more. An *mcp.Error reaches the server as it is. It may be called concurrently. Nil means that the caller
 	// cannot be asked, and the server is told so.
 	OnRequest func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+
+	// HasRoots says that the caller has declared roots, so that OnRequest is asked for them.
+	HasRoots bool
 
 	// OnProgress gets the raw params of each progress notification, in order and before the answer. Nil asks for none.
 	OnProgress func(params json.RawMessage)

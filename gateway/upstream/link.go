@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
@@ -16,6 +17,11 @@ import (
 type link struct {
 	c *client.Client
 	turns
+
+	roots       func() []mcp.Root // of now; nil where the server is not told of any
+	offersRoots bool              // it was told, at its handshake
+	streams     bool              // each call has a stream of its own
+	rootsNews   time.Time         // when it was told last that they have changed; guarded by mu
 
 	watching sync.Mutex           // of those who change watch
 	watch    *client.Subscription // of the resources that are watched; nil for none
@@ -33,8 +39,27 @@ var (
 // Open makes a Conn of a connection that dial opens with the options it is given: opts with a hook for log messages that
 // name no call, and one for what the server asks.
 func Open(opts client.Options, dial func(client.Options) (*client.Client, error)) (Conn, error) {
+	return OpenWith(opts, OpenOptions{}, dial)
+}
+
+// OpenOptions is what else there is to say of one connection. The zero value is ready to use.
+type OpenOptions struct {
+	// Roots gives the roots that the server is told of where no client can say; nil for none. It is asked at the handshake
+	// whether there are any, and again whenever the server asks. Nil means that there are none.
+	Roots func() []mcp.Root
+
+	// Streams says that each call has a stream of its own, so that a request of the server on no such stream belongs to no call.
+	Streams bool
+}
+
+// OpenWith is Open with more to say.
+func OpenWith(opts client.Options, o OpenOptions, dial func(client.Options) (*client.Client, error)) (Conn, error) {
 	l := newLink()
-	opts.Capabilities = MayAsk
+	if o.Roots != nil {
+		l.roots = o.Roots
+	}
+	l.streams = o.Streams
+	opts.Capabilities = l.capabilities()
 	opts.OnNotification, opts.OnRequest = l.notification, l.request
 	opts.Tasks = true // those of clients; a call that takes none says so
 	c, err := dial(opts)
@@ -53,7 +78,9 @@ func FromClient(c *client.Client) Conn {
 	return l
 }
 
-func newLink() *link { return &link{turns: newTurns(), tasks: newTaskBook()} }
+func newLink() *link {
+	return &link{turns: newTurns(), tasks: newTaskBook(), roots: func() []mcp.Root { return nil }}
+}
 
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
 func (l *link) Capabilities() mcp.ServerCapabilities { return l.c.ServerCapabilities() }

@@ -48,7 +48,7 @@ func alive(t *testing.T, pid string) bool {
 func TestChildOfEachPrincipal(t *testing.T) {
 	entry := child(t, "serve", nil)
 	set := New([]manager.Server{entry}, Options{
-		Dial: Dialing(client.Options{}), Sharing: func(string) Sharing { return Sharing{Share: SharePrincipal} },
+		Dial: Dialing(client.Options{}, nil), Sharing: func(string) Sharing { return Sharing{Share: SharePrincipal} },
 	})
 	set.Start()
 	t.Cleanup(set.Close)
@@ -132,7 +132,7 @@ func TestNoTwoPrincipalsInASession_C008(t *testing.T) {
 	var mu sync.Mutex
 	heard := map[string]int{}
 	set := New([]manager.Server{{Name: "s", Transport: manager.HTTP, URL: web.URL}}, Options{
-		Dial: Dialing(client.Options{Mode: client.Legacy}),
+		Dial: Dialing(client.Options{Mode: client.Legacy}, nil),
 		OnOwnUpdate: func(o *Owner, _, uri string) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -62,7 +62,7 @@ func (s *Set) replace(servers []manager.Server) (changes manager.Changes, fresh,
 			changes.Added = append(changes.Added, entry.Name)
 			u = newUpstream(s, entry)
 			fresh = append(fresh, u)
-		case u.server().SameConnection(entry):
+		case u.server().SameConnection(entry) && u.sameRoots():
 			changes.Kept = append(changes.Kept, entry.Name)
 			u.update(entry)
 			s.pool.update(entry)
@@ -94,6 +94,9 @@ func (u *upstream) update(entry manager.Server) {
 	defer u.mu.Unlock()
 	u.entry.Store(&entry)
 	u.shown = shown(&entry, u.lists)
+	if u.rootsDiffer() {
+		ring(u.rootsNews)
+	}
 }
 
 // leave ends the news of a server, and hands what is known of it to the one that takes its place, if there is one.

@@ -36,6 +36,9 @@ type Options struct {
 	// that they are cut off.
 	Drain time.Duration
 
+	// Roots are those that servers are told of; give Dialing the same. Nil means none.
+	Roots *Roots
+
 	// TrustHints says whether what a server claims of its tools is believed: that one only reads, or may be repeated
 	// (readOnlyHint, idempotentHint). Nil believes none.
 	TrustHints func(s manager.Server) bool

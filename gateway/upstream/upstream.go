@@ -27,9 +27,11 @@ type upstream struct {
 	shared *upstream
 	whose  *Owner
 
-	watch chan struct{} // of one place: there are other resources to watch
+	watch     chan struct{} // of one place: there are other resources to watch
+	rootsNews chan struct{} // likewise: its roots have changed
 
 	mu      sync.Mutex
+	roots   []mcp.Root      // that it is told of
 	watched []string        // resources whose updates are wanted
 	lists   *Lists          // as the server has them
 	shown   *Lists          // without what the entry takes away
@@ -45,8 +47,9 @@ type opened struct {
 }
 
 func newUpstream(set *Set, entry manager.Server) *upstream {
-	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1)}
+	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1), rootsNews: make(chan struct{}, 1)}
 	u.entry.Store(&entry)
+	u.roots = set.opts.Roots.of(entry.Name)
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
 		Keep: set.opts.KeepLists, Forget: u.forget, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
@@ -165,6 +168,8 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 			return
 		case <-u.watch:
 			u.watchAll(ctx, conn)
+		case <-u.rootsNews:
+			u.tellRoots(ctx, conn)
 		case <-changed.Due():
 			u.refresh(ctx, conn, changed)
 		}

@@ -20,7 +20,7 @@ func TestServerChangesItsEra(t *testing.T) {
 		current.Load().(http.HandlerFunc)(w, r)
 	}))
 	defer ts.Close()
-	dial := Dialing(client.Options{CallTimeout: 5 * time.Second, TotalTimeout: 5 * time.Second})
+	dial := Dialing(client.Options{CallTimeout: 5 * time.Second, TotalTimeout: 5 * time.Second}, nil)
 	s := manager.Server{Name: "web", Transport: manager.HTTP, URL: ts.URL}
 	lists := func() (string, error) {
 		conn, err := dial(t.Context(), s)

@@ -70,9 +70,11 @@ func (u *upstream) watchOnly(uris []string) {
 }
 
 // rewatch says that the resources to watch are others now.
-func (u *upstream) rewatch() {
+func (u *upstream) rewatch() { ring(u.watch) }
+
+func ring(bell chan<- struct{}) {
 	select {
-	case u.watch <- struct{}{}:
+	case bell <- struct{}{}:
 	default: // somebody is about to look
 	}
 }

@@ -98,7 +98,7 @@ const stateDisabled = "disabled"
 // connect connects to all servers, side by side, and shows what has come of it.
 func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config.Config) error {
 	all := make([]checked, len(conf.Servers))
-	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}})
+	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}}, nil)
 	var trying sync.WaitGroup
 	for i, s := range conf.Servers {
 		if s.Disabled {
