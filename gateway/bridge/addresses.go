@@ -9,18 +9,24 @@ import (
 // The addresses of resources in results become those under which clients reach them: links and embedded resources of
 // tools and prompts, and what a read answers. Everything else stays token for token.
 
-func toolBack(v *view, server string, result json.RawMessage) json.RawMessage {
-	return eachOf(result, "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, server, block) })
+func toolBack(v *view, to destination, result json.RawMessage) json.RawMessage {
+	return eachOf(pageBack(v, to.Server, result), "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, to.Server, block) })
 }
 
-func promptBack(v *view, server string, result json.RawMessage) json.RawMessage {
+func promptBack(v *view, to destination, result json.RawMessage) json.RawMessage {
 	return eachOf(result, "messages", func(message json.RawMessage) json.RawMessage {
-		return inside(message, "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, server, block) })
+		return inside(message, "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, to.Server, block) })
 	})
 }
 
-func readBack(v *view, server string, result json.RawMessage) json.RawMessage {
-	return eachOf(result, "contents", func(c json.RawMessage) json.RawMessage { return addressBack(v, server, c) })
+// readBack gives what was read the address that it was asked for by, which may be one of before a reload.
+func readBack(v *view, to destination, result json.RawMessage) json.RawMessage {
+	return eachOf(result, "contents", func(c json.RawMessage) json.RawMessage {
+		if member(c, "uri") == to.Name {
+			return exchange(c, "uri", to.Name, to.asked)
+		}
+		return addressBack(v, to.Server, c)
+	})
 }
 
 func blockBack(v *view, server string, block json.RawMessage) json.RawMessage {

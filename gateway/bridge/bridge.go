@@ -238,6 +238,7 @@ func (b *Bridge) destination(ctx context.Context, req *server.Request, r relayed
 type destination struct {
 	kind route.Kind // of what is asked for
 	route.Target
+	asked  string          // the address that the client knows; "" for what has none
 	params json.RawMessage // before any step
 	sent   json.RawMessage // after all of them
 	wrap   bool            // the tool's output schema has a root that is no object

@@ -13,7 +13,7 @@ import (
 type relayed struct {
 	asks bool // a server may ask the client on behalf of such a call
 	find func(*view, *server.Request) (destination, bool)
-	back func(*view, string, json.RawMessage) json.RawMessage // puts shown addresses into a result; nil leaves it
+	back func(*view, destination, json.RawMessage) json.RawMessage // puts shown addresses into a result; nil leaves it
 }
 
 var relays = map[string]relayed{
@@ -38,7 +38,7 @@ func findPrompt(v *view, req *server.Request) (destination, bool) {
 
 func findResource(v *view, req *server.Request) (destination, bool) {
 	to, ok := v.table.Resource(req.Name(), v.match)
-	return destination{kind: route.Resource, Target: to, params: exchange(req.Params(), "uri", req.Name(), to.Name)}, v.sees(route.Resource, to, ok)
+	return destination{kind: route.Resource, Target: to, asked: req.Name(), params: exchange(req.Params(), "uri", req.Name(), to.Name)}, v.sees(route.Resource, to, ok)
 }
 
 // findCompletion follows the reference to a prompt or a template.

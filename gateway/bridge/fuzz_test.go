@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -21,6 +22,11 @@ func twoServers(t testing.TB) *view {
 	return v
 }
 
+// inServer is a destination there; what it is about plays no part.
+func inServer(name string) destination {
+	return destination{Target: route.Target{Server: name, Name: "u:asked"}, asked: "u:asked"}
+}
+
 // FuzzAddresses holds that whatever an upstream answers stays valid JSON, and stays byte for byte for the server that keeps
 // its addresses.
 func FuzzAddresses(f *testing.F) {
@@ -28,6 +34,7 @@ func FuzzAddresses(f *testing.F) {
 		`{}`, `{"content":[]}`, `{"content":{}}`, `{"content":[1,null,{"type":"resource_link","uri":"u:x"}]}`,
 		`{"contents":[{"uri":"u:x","text":"a"},{"uri":7}]}`, `{"messages":[{"content":{"type":"resource","resource":{"uri":"u:x"}}},{}]}`,
 		`{"content":[{"type":"resource","resource":"u:x"},{"type":"resource_link","uri":"\u0075:y","n":1.0e0}],"z":12345678901234567890}`,
+		`{"_meta":{"ui":{"resourceUri":"u:x","csp":{"connectDomains":["u:x"]}},"ui/resourceUri":7,"openai/outputTemplate":"u:\u0078"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -40,10 +47,10 @@ func FuzzAddresses(f *testing.F) {
 			if r.back == nil {
 				continue
 			}
-			if out := r.back(v, "b", in); !json.Valid(out) {
+			if out := r.back(v, inServer("b"), in); !json.Valid(out) {
 				t.Errorf("%s became %s", in, out)
 			}
-			if out := r.back(v, "stranger", in); !bytes.Equal(out, in) {
+			if out := r.back(v, inServer("stranger"), in); !bytes.Equal(out, in) {
 				t.Errorf("%s became %s for a server without resources", in, out)
 			}
 		}
@@ -54,10 +61,10 @@ func TestAddresses(t *testing.T) {
 	v := twoServers(t)
 	const in = `{"content":[{"n":1.0e0,"type":"resource_link","uri":"u:x"} , {"type":"text","uri":"u:x"}], "z":"\/"}`
 	const want = `{"content":[{"n":1.0e0,"type":"resource_link","uri":"rialto+b:u:x"},{"type":"text","uri":"u:x"}], "z":"\/"}`
-	if got := toolBack(v, "b", json.RawMessage(in)); string(got) != want {
+	if got := toolBack(v, inServer("b"), json.RawMessage(in)); string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := toolBack(v, "a", json.RawMessage(in)); string(got) != in {
+	if got := toolBack(v, inServer("a"), json.RawMessage(in)); string(got) != in {
 		t.Errorf("got %s for the server that keeps its address", got)
 	}
 }

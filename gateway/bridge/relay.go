@@ -68,7 +68,7 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 	}
 	result := answer.Result
 	if back := relays[req.Method()].back; back != nil {
-		result = back(v, to.Server, result)
+		result = back(v, to, result)
 	}
 	return &server.RawResult{Result: result, Cache: answer.Cache, WrapOutput: to.wrap}, nil
 }

@@ -83,7 +83,7 @@ func (d *taskDesk) passage(req *server.Request, v *view, ref taskRef) *Passage {
 
 // shownResult is the result of a task with the addresses that clients know.
 func shownResult(v *view, ref taskRef, result json.RawMessage) *server.RawResult {
-	return &server.RawResult{Result: toolBack(v, ref.Server, result), WrapOutput: v.wrapped[ref.target()]}
+	return &server.RawResult{Result: toolBack(v, destination{Target: route.Target{Server: ref.Server}}, result), WrapOutput: v.wrapped[ref.target()]}
 }
 
 // askable leaves of the questions of a task those that the client has declared to answer. A server that can be told so is; of one

@@ -72,7 +72,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 			item := sh.of(lists[e.Server])[e.Index]
 			known[e.Target] = expose(item, sh.key, e.Exposed)
 			if sh.kind == route.Tool {
-				known[e.Target] = exposeTasks(known[e.Target], item.Tasks)
+				known[e.Target] = pageBack(v, e.Server, exposeTasks(known[e.Target], item.Tasks))
 			}
 			v.items[kind] = append(v.items[kind], known[e.Target])
 		}

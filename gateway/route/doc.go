@@ -22,7 +22,8 @@
 // An address stays as it is. When two servers list the same, the one that comes first in the configuration keeps it,
 // and the others' become rialto+<server>:<address>. In <server> lower-case letters, digits and '-' stand for
 // themselves and every other byte is '.' and two hexadecimal digits, so the scheme survives programs that lower its
-// case, and [OriginalURI] gives back what was there.
+// case, and [OriginalURI] gives back what was there. Addresses of pages (ui://) and of files of skills (skill://) keep their
+// scheme, by which hosts know what they are: ui://rialto+<server>/<rest>.
 //
 // # What the caller does
 //

@@ -34,6 +34,34 @@ func (t *Table) ResourceRef(ref string, match Matcher) (Target, bool) {
 	return t.Resource(ref, match)
 }
 
+// ExposeAll is ExposeURI for addresses that belong together, the files of a folder say: all of them keep theirs, or all are
+// rewritten in the same way.
+func (t *Table) ExposeAll(server string, uris []string, match Matcher) []string {
+	out := slices.Clone(uris)
+	if !slices.Contains(t.serving, server) {
+		return out
+	}
+	for salt := -1; ; salt++ {
+		for i, uri := range uris {
+			if salt >= 0 {
+				out[i] = rewriteURI(server, uri, salt)
+			}
+		}
+		if t.leadBack(server, uris, out, match) {
+			return out
+		}
+	}
+}
+
+func (t *Table) leadBack(server string, uris, exposed []string, match Matcher) bool {
+	for i, uri := range uris {
+		if got, ok := t.Resource(exposed[i], match); !ok || got != (Target{server, uri}) {
+			return false
+		}
+	}
+	return true
+}
+
 // ExposeURI gives the address under which clients reach a resource of a server, listed or not: what belongs into
 // links, read results and change notices. [Table.Resource] of the answer leads back to this server and address, as
 // long as the server has resources; for any other server the address comes back as it is.

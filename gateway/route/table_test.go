@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -252,5 +253,55 @@ func TestReport(t *testing.T) {
 	}
 	if line, want := table.Report()[0].String(), `tool "s" of server "a": the server lists it twice; the first counts`; line != want {
 		t.Errorf("got %s, want %s", line, want)
+	}
+}
+
+// TestAddressesThatKeepTheirScheme holds that pages of apps and files of skills keep the scheme by which hosts know them when they
+// give way to those of another server.
+func TestAddressesThatKeepTheirScheme(t *testing.T) {
+	ups := []Upstream{
+		{Name: "a", Resources: []string{"ui://view", "skill://tea/SKILL.md"}},
+		{Name: "My_B", Resources: []string{"ui://view", "skill://tea/SKILL.md"}, Templates: []string{"ui://view/{id}"}},
+		{Name: "c", Resources: []string{"ui://rialto+.4dy.5f.42/view"}, Templates: []string{"ui://view/{id}"}},
+	}
+	table, err := Build(Naming{}, ups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ server, uri, exposed string }{
+		{"a", "ui://view", "ui://view"},
+		{"My_B", "ui://view", "ui://rialto+.4dy.5f.42+1/view"},
+		{"My_B", "skill://tea/SKILL.md", "skill://rialto+.4dy.5f.42/tea/SKILL.md"},
+		{"c", "ui://rialto+.4dy.5f.42/view", "ui://rialto+.4dy.5f.42/view"},
+		{"c", "ui://not/listed", "ui://rialto+c/not/listed"},
+	} {
+		if got := table.ExposeURI(tc.server, tc.uri, nil); got != tc.exposed {
+			t.Errorf("%s of %s is shown as %s, want %s", tc.uri, tc.server, got, tc.exposed)
+		}
+		if got, ok := table.Resource(tc.exposed, nil); !ok || got != (Target{tc.server, tc.uri}) {
+			t.Errorf("%s leads to %v", tc.exposed, got)
+		}
+	}
+	if exposed, _ := table.Exposed(Template, Target{"c", "ui://view/{id}"}); exposed != "ui://rialto+c/view/{id}" {
+		t.Errorf("the template is shown as %s", exposed)
+	}
+	if got, ok := table.Resource("ui://RIALTO+C/view/7", nil); !ok || got != (Target{"c", "ui://view/7"}) {
+		t.Errorf("in other case it leads to %v", got)
+	}
+	for _, tc := range []struct{ server, want string }{
+		{"a", "[skill://tea/SKILL.md skill://rialto+a/tea/kinds.md]"}, // what ExposeURI gives, one after the other
+		{"My_B", "[skill://rialto+.4dy.5f.42/tea/SKILL.md skill://rialto+.4dy.5f.42/tea/kinds.md]"},
+	} {
+		files := []string{"skill://tea/SKILL.md", "skill://tea/kinds.md"}
+		var single []string
+		for _, uri := range files {
+			single = append(single, table.ExposeURI(tc.server, uri, nil))
+		}
+		if fmt.Sprint(single) != tc.want {
+			t.Errorf("the files of %s are shown as %v, want %s", tc.server, single, tc.want)
+		}
+	}
+	if got, want := fmt.Sprint(table.ExposeAll("a", []string{"skill://tea/SKILL.md", "skill://tea/kinds.md"}, nil)), "[skill://rialto+a/tea/SKILL.md skill://rialto+a/tea/kinds.md]"; got != want {
+		t.Errorf("together the files are shown as %s, want %s", got, want)
 	}
 }

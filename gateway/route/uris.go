@@ -6,23 +6,39 @@ import (
 	"strings"
 )
 
-const uriScheme = "rialto+"
+const uriMark = "rialto+"
+
+// kept are the beginnings of addresses by which clients know what they mean: pages of apps, which hosts take under this scheme
+// alone, and files of skills. The server is named in the part after them.
+var kept = []string{"ui://", "skill://"}
 
 // rewriteURI gives the address under which a resource or template of server is shown when its own address belongs to
-// another server. A salt gives further addresses for the same thing, should somebody list the first one.
+// another server: "rialto+a:memo://x" for "memo://x" of a, and "ui://rialto+a/x" for "ui://x". A salt gives further addresses
+// for the same thing, should somebody list the first one.
 func rewriteURI(server, uri string, salt int) string {
-	mark := ""
+	mark := uriMark + encodeServer(server)
 	if salt > 0 {
-		mark = "+" + strconv.Itoa(salt)
+		mark += "+" + strconv.Itoa(salt)
 	}
-	return uriScheme + encodeServer(server) + mark + ":" + uri
+	for _, scheme := range kept {
+		if rest, ok := strings.CutPrefix(uri, scheme); ok {
+			return scheme + mark + "/" + rest
+		}
+	}
+	return mark + ":" + uri
 }
 
 // OriginalURI takes a rewritten address apart; ok is false for every other address.
 func OriginalURI(exposed string) (server, uri string, ok bool) {
-	scheme, uri, found := strings.Cut(exposed, ":")
-	scheme = strings.ToLower(scheme) // schemes ignore case: RFC 3986, section 3.1
-	encoded, ours := strings.CutPrefix(scheme, uriScheme)
+	scheme, whole, end := "", exposed, ":"
+	for _, s := range kept {
+		if rest, ok := strings.CutPrefix(exposed, s); ok {
+			scheme, whole, end = s, rest, "/"
+		}
+	}
+	mark, rest, found := strings.Cut(whole, end)
+	mark = strings.ToLower(mark) // schemes and hosts ignore case: RFC 3986, sections 3.1 and 3.2.2
+	encoded, ours := strings.CutPrefix(mark, uriMark)
 	if !found || !ours {
 		return "", "", false
 	}
@@ -34,10 +50,10 @@ func OriginalURI(exposed string) (server, uri string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	return server, uri, true
+	return server, scheme + rest, true
 }
 
-// encodeServer writes a name with the characters of a scheme that have no case.
+// encodeServer writes a name with the characters that a scheme and a host have and that have no case.
 func encodeServer(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
