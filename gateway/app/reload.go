@@ -91,8 +91,8 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 
 // take puts another configuration into use.
 func (g *gateway) take(next *config.Config) {
-	if l := g.swap(next); l != nil {
-		g.front.Dismiss(l.gone)
+	if l := g.swap(next); l != nil && g.opts.Stdio == nil { // whose caller has no name
+		g.bridge.Dismiss(l.gone)
 	}
 }
 

@@ -105,6 +105,13 @@ func (b *Bridge) Close() {
 	b.parking.close()
 }
 
+// Dismiss ends what callers have open over HTTP that gone says yes to, as [server.Server.Dismiss] does, and the calls that wait for
+// their answers. gone gets nil for nobody.
+func (b *Bridge) Dismiss(gone func(*mcp.Principal) bool) {
+	b.front.Dismiss(gone)
+	b.parking.dismiss(gone)
+}
+
 // Changed takes up the lists of the upstreams and announces those that look different now.
 func (b *Bridge) Changed() {
 	b.mu.Lock()

@@ -29,9 +29,10 @@ const (
 type parked struct {
 	id           string
 	owner        owner
-	method, name string      // of the request, for the next one is to be about the same
-	view         *view       // of the moment it began, and
-	to           destination // where it went: the name that its client comes back under may belong to another server by then
+	who          *mcp.Principal // nil when nobody is known
+	method, name string         // of the request, for the next one is to be about the same
+	view         *view          // of the moment it began, and
+	to           destination    // where it went: the name that its client comes back under may belong to another server by then
 	cancel       context.CancelCauseFunc
 
 	done   chan struct{} // closed when answer and err are set
@@ -63,7 +64,7 @@ type question struct {
 func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
 	calling, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parked{
-		owner: ownerOf(req), method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
+		owner: ownerOf(req), who: req.Principal(), method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
 		done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	c, client := call(ctx, req, to, p.waiting), req.ClientCapabilities()

@@ -130,6 +130,24 @@ func (k *parking) expire(p *parked, why error) {
 	k.away.remove(p.owner)
 }
 
+// dismiss gives up the calls that wait for clients whom gone says yes to.
+func (k *parking) dismiss(gone func(*mcp.Principal) bool) {
+	k.mu.Lock()
+	all := slices.Collect(maps.Values(k.byID))
+	k.mu.Unlock()
+	for _, p := range all {
+		if !gone(p.who) {
+			continue
+		}
+		p.mu.Lock()
+		waits := p.req == nil && p.expires != nil && p.expires.Stop()
+		p.mu.Unlock()
+		if waits {
+			k.expire(p, mcp.Errorf(mcp.CodeInternal, "the client may not call any more"))
+		}
+	}
+}
+
 // close ends all calls and waits for their ends.
 func (k *parking) close() {
 	k.mu.Lock()

@@ -3,6 +3,8 @@ package bridge
 import (
 	"strings"
 	"testing"
+
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // TestMostParked holds that a call whose client would have to be asked ends, and says why, when too many wait for their
@@ -38,6 +40,34 @@ func TestMostParked(t *testing.T) {
 	}
 	if p, _ := fresh(); k.leave(p) != nil {
 		t.Error("one that was given up makes room for two")
+	}
+}
+
+// TestDismissed holds that calls which wait for somebody who may not call any more are given up, and no others: not those of
+// others, nor one that is under way.
+func TestDismissed(t *testing.T) {
+	var k parking
+	defer k.close()
+	ended := make(map[string]error)
+	call := func(name string, who *mcp.Principal) *parked {
+		p := &parked{
+			owner: owner{key: name}, who: who, done: make(chan struct{}), wake: make(chan struct{}, 1), open: []*question{{key: "q1", method: "m"}},
+			cancel: func(cause error) { ended[name] = cause },
+		}
+		if !k.add(p) {
+			t.Fatal("no room")
+		}
+		return p
+	}
+	for name, who := range map[string]*mcp.Principal{"ann": {Subject: "ann"}, "bob": {Subject: "bob"}, "nobody": nil} {
+		if k.leave(call(name, who)) == nil {
+			t.Fatalf("%s cannot be asked", name)
+		}
+	}
+	call("ann at work", &mcp.Principal{Subject: "ann"})
+	k.dismiss(func(who *mcp.Principal) bool { return who == nil || who.Subject == "ann" })
+	if len(ended) != 2 || ended["ann"] == nil || ended["nobody"] == nil || len(k.byID) != 2 || k.away.total != 1 {
+		t.Errorf("ended are %v; %d are left, %d of them wait", ended, len(k.byID), k.away.total)
 	}
 }
 
