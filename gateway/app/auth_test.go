@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // TestRefusalsInOrder holds, at every door of the gateway, what is refused how, and what comes first.
@@ -65,6 +68,7 @@ func TestRefusalsInOrder(t *testing.T) {
 		{"a media type", "POST", "/mcp", append([]string{"Content-Type", "-", "Content-Type", "text/plain"}, good...), 415, ""},
 		{"what is taken", "POST", "/mcp", append([]string{"Accept", "-", "Accept", "image/png"}, good...), 406, ""},
 		{"no JSON", "POST", "/mcp", good, 400, ""},
+		{"no JSON, the other spelling", "POST", "/mcp/", good, 400, ""},
 		{"an unknown session", "DELETE", "/mcp", append([]string{"Mcp-Session-Id", "x"}, good...), 404, ""},
 		{"the root", "GET", "/", good, 200, ""},
 		{"nothing", "GET", "/admin", good, 404, ""},
@@ -222,5 +226,41 @@ func TestHealthForStrangers(t *testing.T) {
 			t.Errorf("%s %q: %v", c.auth, c.headers, got)
 		}
 		r.end(t)
+	}
+}
+
+// TestPublicRoot holds that the page at the root may be shown to everybody, and nothing else with it.
+func TestPublicRoot(t *testing.T) {
+	r := start(t, read(t, protected(strings.TrimSuffix(own, "}")+`, "public": ["/"]}`, "http://127.0.0.1:1/")))
+	defer r.end(t)
+	for path, want := range map[string]int{"/": 200, "/admin": 401, "/mcp": 401, "/sse": 401} {
+		if got := ask(t, "GET", r.base()+path, ""); got.status != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+// TestNobodyIsAskedOnStdio holds that the client of a pipe needs no token: it has started the gateway.
+func TestNobodyIsAskedOnStdio(t *testing.T) {
+	up := startWatched(t, server.Options{})
+	near, far := transport.Pair(0)
+	done := make(chan error, 1)
+	conf := read(t, protected(own, up.url))
+	go func() { done <- Run(context.Background(), Options{Config: conf, Stdio: far, Stderr: &lines{}}) }() // ends with near
+	c, err := client.Connect(t.Context(), near, client.Options{})
+	check(t, err)
+	if result, err := c.CallTool(t.Context(), "greet", nil); err != nil || result.Text() != "hello" {
+		t.Errorf("got %v, %v", result, err)
+	}
+	check(t, c.Close())
+	check(t, <-done)
+}
+
+// TestTokensThatWereNeverWritten holds that the output of rialto check is nothing to start a gateway with.
+func TestTokensThatWereNeverWritten(t *testing.T) {
+	conf := read(t, protected(`{"tokens": [{"name": "ann", "token": "***"}]}`, "http://127.0.0.1:1/"))
+	err := Run(t.Context(), Options{Config: conf, Listen: "127.0.0.1:0", Stderr: &lines{}})
+	if err == nil || err.Error() != "gateway.auth: the token of ann is hidden (***), as rialto check prints it; write the token" {
+		t.Errorf("got %v", err)
 	}
 }

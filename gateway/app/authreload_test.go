@@ -1,12 +1,15 @@
 package app
 
 import (
+	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
@@ -183,4 +186,43 @@ func TestIssuerThatIsDown(t *testing.T) {
 	if !strings.Contains(told, "refused 20 more requests meanwhile") || strings.Contains(told, token[:20]) {
 		t.Errorf("it tells\n%s", told)
 	}
+}
+
+// TestReloadDoesNotOpenTheDoor holds that a file which would let the network in, by leaving out who may call, is not taken while
+// other machines can reach the address.
+func TestReloadDoesNotOpenTheDoor(t *testing.T) {
+	up := startWatched(t, server.Options{})
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	put(t, file, protected(own, up.url))
+	conf, err := config.ReadFile(file, config.Options{})
+	check(t, err)
+	out := &lines{}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	again := make(chan struct{})
+	go func() { // ends with cancel
+		done <- Run(ctx, Options{Config: conf, Listen: "0.0.0.0:0", Stderr: out, Source: &Source{
+			File: file, Watch: -1, Again: again,
+			Read: func(context.Context) (*config.Config, error, error) {
+				conf, err := config.ReadFile(file, config.Options{})
+				return conf, nil, err
+			},
+		}})
+	}()
+	line := out.wait(t, "listening on ")
+	_, port, _ := strings.Cut(strings.TrimSuffix(line, "/mcp"), "http://[::]:")
+	save(t, file, protected("null", up.url))
+	again <- struct{}{}
+	out.wait(t, "was not taken into use: others on the network could use every server here")
+	if got := ask(t, "POST", "http://127.0.0.1:"+port+"/mcp", helloLegacy); got.status != 401 {
+		t.Errorf("nobody: %v", got)
+	}
+	save(t, file, strings.Replace(protected("null", up.url), `"auth"`, `"insecure": true, "auth"`, 1))
+	again <- struct{}{}
+	out.wait(t, "was read anew: settings insecure, auth")
+	if got := ask(t, "POST", "http://127.0.0.1:"+port+"/mcp", helloLegacy); got.status != 200 {
+		t.Errorf("nobody, with insecure: %v", got)
+	}
+	cancel()
+	check(t, <-done)
 }
