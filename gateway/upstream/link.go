@@ -28,6 +28,8 @@ type link struct {
 	reading  sync.WaitGroup       // of those who read it
 
 	tasks taskBook
+
+	release func() error // of what the connection has used
 }
 
 var (
@@ -50,6 +52,9 @@ type OpenOptions struct {
 
 	// Streams says that each call has a stream of its own, so that a request of the server on no such stream belongs to no call.
 	Streams bool
+
+	// Release is called once the connection is closed, or could not be opened. Nil does nothing.
+	Release func() error
 }
 
 // OpenWith is Open with more to say.
@@ -62,9 +67,12 @@ func OpenWith(opts client.Options, o OpenOptions, dial func(client.Options) (*cl
 	opts.Capabilities = l.capabilities()
 	opts.OnNotification, opts.OnRequest = l.notification, l.request
 	opts.Tasks = true // those of clients; a call that takes none says so
+	if o.Release != nil {
+		l.release = sync.OnceValue(o.Release)
+	}
 	c, err := dial(opts)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.release())
 	}
 	l.c = c
 	return l, nil
@@ -79,7 +87,7 @@ func FromClient(c *client.Client) Conn {
 }
 
 func newLink() *link {
-	return &link{turns: newTurns(), tasks: newTaskBook(), roots: func() []mcp.Root { return nil }}
+	return &link{turns: newTurns(), tasks: newTaskBook(), roots: func() []mcp.Root { return nil }, release: func() error { return nil }}
 }
 
 func (l *link) Version() string                      { return l.c.ProtocolVersion() }
@@ -92,7 +100,7 @@ func (l *link) Stateful() bool                       { return l.c.Stateful() }
 func (l *link) Close() error {
 	err := l.c.Close()
 	l.reading.Wait() // it has ended with the client
-	return err
+	return errors.Join(err, l.release())
 }
 
 // CheckTool implements toolChecker.

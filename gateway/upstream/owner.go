@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -28,6 +30,10 @@ type Sharing struct {
 	// Personal says that the server is called with credentials of each caller: no two of them are ever on one connection, and
 	// what it lists may differ for each.
 	Personal bool
+
+	// ByScopes says that callers of one principal whose scopes differ are told apart, too: what they are called with depends
+	// on what they may do.
+	ByScopes bool
 }
 
 // Owner is who a connection belongs to. It is not changed; its methods may be called concurrently.
@@ -68,23 +74,38 @@ func principalKey(who *mcp.Principal) string {
 
 // owner is who the connection for a caller belongs to; nil for the gateway itself.
 func (u *upstream) owner(c *Caller) *Owner {
-	if c == nil {
-		return nil
-	}
-	known := principalKey(c.Principal) != ""
-	if !known && c.Session == "" {
+	if c == nil || c.Session == "" && principalKey(c.Principal) == "" {
 		return nil
 	}
 	sharing := u.set.opts.Sharing(u.name())
-	switch {
-	case sharing.Share == ShareSession && c.Session != "":
+	o := sharing.owner(c, u.stateless.Load())
+	if o != nil && sharing.ByScopes && o.Principal != nil {
+		o.key += " " + scopesOf(o.Principal)
+		if c.Token != nil {
+			o.token.Store(&c.Token)
+		}
+	}
+	return o
+}
+
+// owner is who the connection for a caller belongs to, by the principal and the session alone.
+func (s Sharing) owner(c *Caller, stateless bool) *Owner {
+	switch known := principalKey(c.Principal) != ""; {
+	case s.Share == ShareSession && c.Session != "":
 		return newOwner(c.Principal, c.Session)
 	case !known:
 		return nil
-	case sharing.Personal, sharing.Share == SharePrincipal, sharing.Share == ShareSession, sharing.Share == ShareSafely && !u.stateless.Load():
+	case s.Personal, s.Share == SharePrincipal, s.Share == ShareSession, s.Share == ShareSafely && !stateless:
 		return newOwner(c.Principal, "")
 	}
 	return nil
+}
+
+// scopesOf writes the scopes of a principal so that equal sets are one text.
+func scopesOf(who *mcp.Principal) string {
+	scopes := slices.Clone(who.Scopes)
+	slices.Sort(scopes)
+	return strings.Join(slices.Compact(scopes), " ")
 }
 
 // stateful is a Conn that knows whether its server keeps something of the client between calls. One that does not know is

@@ -69,8 +69,8 @@ func (s *Set) enter(name string, c *Caller) (at *upstream, leave func(), err err
 	if err != nil {
 		return nil, nil, &failed{u, err}
 	}
-	if c.Token != nil {
-		t.whose.token.Store(&c.Token)
+	if token := owner.token.Load(); token != nil {
+		t.whose.token.Store(token)
 	}
 	return t.upstream, func() { s.pool.leave(t) }, nil
 }
@@ -84,6 +84,10 @@ func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
 	}
 	at := place{u.server().Name, owner.key}
 	t := p.tenants[at]
+	if t != nil && t.stuck(owner) {
+		p.drop(t)
+		t = nil
+	}
 	if t == nil {
 		if err := p.room(at.server); err != nil {
 			return nil, err
@@ -95,6 +99,16 @@ func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
 	}
 	t.calls++
 	return t, nil
+}
+
+// stuck tells whether a connection could not be made with what its owner had shown, and the owner comes with something else now.
+// The lock of the pool is held.
+func (t *tenant) stuck(owner *Owner) bool {
+	if t.busy() || owner.token.Load() == nil || owner.Token() == t.whose.Token() {
+		return false
+	}
+	state := t.keeper.Status().State
+	return state == manager.Failed || state == manager.NeedsAuthorization
 }
 
 // room makes a place for one more connection to a server: where there is none, the one goes that has been idle longest. p.mu
