@@ -129,7 +129,7 @@ func (g *gateway) provision() error {
 		g.front = demo.Server(g.opts.Version, o)
 		return nil
 	}
-	g.policy = policy.New(policy.Options{Logger: o.Logger})
+	g.policy = policy.New(g.policyOptions(o.Logger))
 	rules, err := g.policy.Over(g.begun.Policy, g.rulesOf(g.begun))
 	if err != nil {
 		return err

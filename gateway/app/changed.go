@@ -45,6 +45,7 @@ var settings = []setting{
 	{"audit", true, func(c *config.Config) any { return c.Audit }},
 	{"policy.rules", true, func(c *config.Config) any { return c.Policy.Rules }},
 	{"policy.default", true, func(c *config.Config) any { return c.Policy.Default }},
+	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 }

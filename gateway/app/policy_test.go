@@ -1,13 +1,19 @@
 package app
 
 import (
+	"context"
 	"errors"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
 )
 
 // refused calls a tool that must be refused.
@@ -58,6 +64,54 @@ func TestPolicy(t *testing.T) {
 			if _, err := l.CallTool(t.Context(), "b", nil); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+// changing is a server whose tool says what it is told to say of itself.
+func changing(t *testing.T) (url string, describe func(string)) {
+	t.Helper()
+	s := server.New(mcp.Implementation{Name: "changing", Version: "1"}, server.Options{})
+	describe = func(text string) {
+		server.AddTool(s, mcp.Tool{Name: "look", Description: text}, func(context.Context, *server.Request, struct{}) (string, error) { return text, nil })
+	}
+	describe("Looks")
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		check(t, s.Shutdown(ctx))
+		ts.Close()
+	})
+	return ts.URL, describe
+}
+
+// TestPins_C088 takes a tool away whose definition has changed, until that is accepted, and remembers over restarts.
+func TestPins_C088(t *testing.T) {
+	for name, mode := range map[string]client.Mode{"legacy": client.Legacy, "modern": client.Modern} {
+		t.Run(name, func(t *testing.T) {
+			url, describe := changing(t)
+			a, _, _ := gated(t, "a")
+			text := file(`"policy": {"pin": {"file": "tools.lock.json"}}`, "a", a, "c", url)
+			f := follow(t, text)
+			f.err.wait(t, "a: ready")
+			f.err.wait(t, "c: ready")
+			path := filepath.Join(filepath.Dir(f.file), "tools.lock.json")
+			l := listen(t, f.url, mode)
+			if got := l.tools(t); !slices.Equal(got, []string{"a", "a_wait", "look"}) {
+				t.Errorf("the tools are %q", got)
+			}
+			describe("Looks, and tells nobody")
+			l.until(t, "a", "a_wait")
+			f.err.wait(t, `c: tool "look" has changed: description`)
+			if f := refused(t, l.Client, "look"); f.Code != mcp.CodeInvalidParams {
+				t.Errorf("what is not there: %v", f)
+			}
+			lock, err := policy.ReadLock(path)
+			check(t, err)
+			delete(lock.Servers, "c") // to be seen for the first time once more
+			check(t, lock.Write(path))
+			l.until(t, "a", "a_wait", "look")
 		})
 	}
 }

@@ -53,6 +53,9 @@ func (g *gateway) follow(ctx context.Context) {
 			w.accept()
 			g.reload(ctx, w)
 		case <-look:
+			if g.policy.Refresh() {
+				g.bridge.Changed()
+			}
 			switch w.look() {
 			case sightNew:
 				g.reload(ctx, w)

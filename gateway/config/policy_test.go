@@ -26,6 +26,8 @@ func TestWrongPolicies(t *testing.T) {
 		{rule(`"when":"tool"`), "gateway.policy.rules[0].when: the expression is of type string; it must be true or false, so compare it with something"},
 		{rule(`"when":" "`), "gateway.policy.rules[0].when: the expression is empty; write true for a rule that always holds"},
 		{rule(`"when":"tool.matches('[')"`), "gateway.policy.rules[0].when: the expression cannot be used: "},
+		{`{"pin":{}}`, "gateway.policy.pin: the pins need a file; write {\"file\": \"rialto-tools.lock.json\"}"},
+		{`{"pin":{"file":"x","onChange":"hide"}}`, "gateway.policy.pin.onChange: write refuse or warn"},
 		{`{"rateLimits":[{"name":" ","rate":"1/s"}]}`, "gateway.policy.rateLimits[0].name: the name is empty; logs tell by it what has decided"},
 		{limit(`"per":"user","rate":"1/s"`), "gateway.policy.rateLimits[0].per: write principal, session, address, server or tool"},
 		{limit(`"per":["tool","user"],"rate":"1/s"`), "gateway.policy.rateLimits[0].per[1]: write principal, session, address, server or tool"},

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/bridge"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -20,6 +22,12 @@ type Options struct {
 	// and must not block. ctx is that of the request, where there is one. Nil means no interest.
 	OnDecision func(ctx context.Context, d Decision)
 
+	// Folder is where relative files are; "" means where the process runs.
+	Folder string
+
+	// Tell is told, in lines, what an operator should look at: definitions that have changed, say. Nil means silence.
+	Tell func(line string)
+
 	// Logger receives rules that cannot be evaluated, each once a minute. Nil means silence.
 	Logger *slog.Logger
 }
@@ -28,6 +36,7 @@ type Options struct {
 type Policy struct {
 	opts   Options
 	counts counts
+	pins   pins
 	quiet  quiet
 }
 
@@ -36,8 +45,20 @@ func New(opts Options) *Policy {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Policy{opts: opts}
+	p := &Policy{opts: opts}
+	p.pins.policy = p
+	return p
 }
+
+// tell tells the operator.
+func (p *Policy) tell(format string, args ...any) {
+	if p.opts.Tell != nil {
+		p.opts.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// Refresh looks whether the file of pins has become another, and tells whether servers are to be shown anew for that.
+func (p *Policy) Refresh() bool { return p.pins.refresh() }
 
 // laid is settings in use.
 type laid struct {
@@ -65,12 +86,26 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	if len(l.limits) > 0 {
 		steps = append(steps, l.limitsStep)
 	}
+	if path := s.Pin.Path(p.opts.Folder); path != "" {
+		if err := p.pins.use(path); err != nil {
+			return rules, fmt.Errorf("read the pins: %w", err)
+		}
+		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.pins.shape(s.Pin.OnChange, snaps) })
+	}
 	rules.Steps = slices.Concat(rules.Steps, steps)
 	if set.hides() {
 		rules.Sight = both(rules.Sight, set.sight)
 		rules.Seen = digest(s.Rules, set.fallback, rules.Seen)
 	}
 	return rules, nil
+}
+
+// before shapes what servers list first by one and then by the other, which may be nil.
+func before(then, first func([]upstream.Snapshot) []upstream.Snapshot) func([]upstream.Snapshot) []upstream.Snapshot {
+	if then == nil {
+		return first
+	}
+	return func(snaps []upstream.Snapshot) []upstream.Snapshot { return then(first(snaps)) }
 }
 
 // both narrows what one sight shows by another.

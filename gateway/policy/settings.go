@@ -74,4 +74,7 @@ type Settings struct {
 
 	// Limits are all kept: one that is used up refuses the request.
 	Limits []Limit
+
+	// Pin holds servers to the definitions that were accepted.
+	Pin Pin
 }

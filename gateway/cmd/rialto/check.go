@@ -53,27 +53,33 @@ func (c *checkCommand) do(ctx context.Context, e *environment) error {
 
 // config reads the file. Any mistake in it is an error.
 func (c *checkCommand) config(ctx context.Context, e *environment) (*config.Config, error) {
+	conf, _, err := c.named(ctx, e)
+	return conf, err
+}
+
+// named is config, with the name of the file.
+func (c *checkCommand) named(ctx context.Context, e *environment) (*config.Config, string, error) {
 	path := c.File
 	if path == "" {
 		var err error
 		if path, err = e.usualFile(); err != nil {
-			return nil, err
+			return nil, path, err
 		}
 	}
 	if path == "" {
-		return nil, usage("there is no mcp.json or .mcp.json here; name the file: rialto check FILE")
+		return nil, "", usage("there is no mcp.json or .mcp.json here; name the file: rialto check FILE")
 	}
 	conf, err := c.read(ctx, e, e.console, path, nil)
 	var known *failure
 	switch {
 	case err == nil:
-		return conf, nil
+		return conf, path, nil
 	case ctx.Err() != nil:
-		return nil, interrupted(ctx, err)
+		return nil, path, interrupted(ctx, err)
 	case errors.As(err, &known):
-		return nil, err
+		return nil, path, err
 	}
-	return nil, &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
+	return nil, path, &failure{exit: exitUsage, step: "read the configuration", kind: "config", seen: err.Error()}
 }
 
 // checked is what has become of one server.
@@ -105,7 +111,7 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 			all[i] = checked{Name: s.Name, State: stateDisabled}
 			continue
 		}
-		trying.Go(func() { all[i] = try(ctx, dial, conf, s) })
+		trying.Go(func() { all[i], _ = try(ctx, dial, conf, s) })
 	}
 	trying.Wait()
 	if ctx.Err() != nil {
@@ -117,8 +123,8 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 	return verdict(all)
 }
 
-// try connects to one server once.
-func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manager.Server) checked {
+// try connects to one server once. The lists are nil where that has not worked.
+func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manager.Server) (checked, *upstream.Lists) {
 	set := upstream.New([]manager.Server{s}, upstream.Options{
 		Dial: dial, Limits: upstream.Limits{Connect: conf.ConnectTimeout, List: conf.ListTimeout, Call: conf.CallTimeout, Total: conf.TotalTimeout},
 	})
@@ -131,11 +137,12 @@ func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manag
 		Name: s.Name, State: string(got.State), Version: got.Version, Reason: got.Reason, Seconds: time.Since(begun).Round(time.Millisecond).Seconds(),
 		Tools: got.Counts.Tools, Resources: got.Counts.Resources, Templates: got.Counts.Templates, Prompts: got.Counts.Prompts,
 	}
-	if got.State.Usable() {
-		out.counts = got.Counts.String()
-		out.Warnings = conf.Plan().Notes([]upstream.Snapshot{got})
+	if !got.State.Usable() {
+		return out, nil
 	}
-	return out
+	out.counts = got.Counts.String()
+	out.Warnings = conf.Plan().Notes([]upstream.Snapshot{got})
+	return out, got.Lists
 }
 
 func (c *checkCommand) show(e *environment, all []checked) error {

@@ -25,6 +25,7 @@ type grammar struct {
 	Gateway   gatewayCommand   `cmd:"" help:"Serve all servers of a configuration file as one. This is the main job."`
 	Bridge    bridgeCommand    `cmd:"" help:"Serve one server on the other kind of transport: a program over HTTP, an address on standard input and output."`
 	Check     checkCommand     `cmd:"" help:"Read a configuration file as the gateway would, and show it in full or what is wrong with it."`
+	Pin       pinCommand       `cmd:"" help:"Accept what the servers of a configuration file list now, or say what has changed."`
 	Discover  discoverCommand  `cmd:"" help:"Show what a server is and can do."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools of a server."`
 	Resources resourcesCommand `cmd:"" help:"List the resources and resource templates of a server."`
@@ -63,7 +64,7 @@ func (t *targeted) shift()            {}
 
 const description = `A gateway for the Model Context Protocol, and a client of it.
 
-Exit codes: 0 done, 1 usage or configuration, 3 authorization needed, 4 server not reachable, 5 tool or server error.`
+Exit codes: 0 done, 1 usage or configuration, 3 authorization needed, 4 server not reachable, 5 tool or server error, 6 not as it was accepted.`
 
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, e *environment) int {
@@ -86,8 +87,13 @@ func run(ctx context.Context, args []string, e *environment) int {
 	}
 	t := job.target()
 	if t == nil {
-		check, _ := job.(*checkCommand)
-		asJSON := check != nil && check.JSON
+		asJSON := false
+		switch job := job.(type) {
+		case *checkCommand:
+			asJSON = job.JSON
+		case *pinCommand:
+			asJSON = job.JSON
+		}
 		if command != nil {
 			return e.fail(asJSON, usage("rialto %s takes no command; put it into a configuration file", args[0]))
 		}

@@ -14,6 +14,7 @@ const (
 	exitAuth        = 3
 	exitUnreachable = 4
 	exitTool        = 5
+	exitDifferent   = 6
 	exitInterrupted = 130
 )
 
