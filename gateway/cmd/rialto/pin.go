@@ -107,7 +107,7 @@ func (c *pinCommand) servers(ctx context.Context, conf *config.Config) []pinned 
 			all = append(all, pinned{checked: checked{Name: s.Name, State: stateDisabled}})
 		}
 	}
-	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}})
+	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}}, nil)
 	var trying sync.WaitGroup
 	for i := range all {
 		for _, s := range conf.Servers {
