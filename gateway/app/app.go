@@ -140,6 +140,7 @@ func (g *gateway) provision() error {
 		Dial:       upstream.Dialing(client.Options{Info: info}, &g.roots),
 		Roots:      &g.roots,
 		Limits:     limitsOf(g.begun),
+		Tunings:    g.begun.Tunings(),
 		Sharing:    g.sharing,
 		Pool:       poolOf(g.begun),
 		TrustHints: func(s manager.Server) bool { return g.conf.Load().PerServer[s.Name].TrustHints },

@@ -125,6 +125,7 @@ func (g *gateway) swap(next *config.Config) *lock {
 	err = g.bridge.Reload(rules, enabled(next.Servers), func() (err error) {
 		g.set.Limit(limitsOf(next))
 		g.set.LimitPool(poolOf(next))
+		g.set.Tune(next.Tunings())
 		g.roots.Set(next.RootsByServer())
 		changes, err = g.set.Reload(next.Servers)
 		if err == nil && fitting != nil {

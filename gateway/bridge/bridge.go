@@ -36,6 +36,7 @@ type Options struct {
 type Upstreams interface {
 	Settled(ctx context.Context)
 	Snapshots() []upstream.Snapshot
+	Freshen(lists upstream.Kinds)
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
 	SnapshotsFor(c *upstream.Caller) (snaps []upstream.Snapshot, own bool)
 	Prepare(ctx context.Context, c *upstream.Caller)
@@ -182,7 +183,13 @@ func (b *Bridge) report(old, next *view) {
 // List implements [server.Catalogue].
 func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.ListKind) (*server.List, error) {
 	b.settle(ctx)
-	return b.viewFor(ctx, req).lists[kind], nil
+	v := b.viewFor(ctx, req)
+	b.ups.Freshen(listed[kind])
+	snaps, own := b.ups.SnapshotsFor(identity(ctx, req))
+	if !own {
+		snaps = b.ups.Snapshots()
+	}
+	return v.lists[kind].with(v.confined(merged(snaps, kind))), nil
 }
 
 // settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.

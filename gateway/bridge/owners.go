@@ -7,7 +7,6 @@ import (
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
-	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -63,9 +62,7 @@ func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	if err != nil { // the naming was checked against the same servers
 		return base
 	}
-	for kind := range v.lists {
-		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], mcp.CacheHint{Scope: mcp.CachePrivate})
-	}
+	v.own = true
 	made := ownView{base: base, view: v}
 	for _, s := range snaps {
 		made.lists = append(made.lists, s.Lists)

@@ -61,7 +61,8 @@ type question struct {
 }
 
 // park makes a call that can wait for answers of its client, and waits for it or for its first questions.
-func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to destination) (*server.RawResult, error) {
+func (b *Bridge) park(ctx context.Context, through *Passage, v *view, to destination) (*server.RawResult, error) {
+	req := through.Request
 	calling, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parked{
 		owner: ownerOf(req), who: req.Principal(), method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
@@ -86,7 +87,7 @@ func (b *Bridge) park(ctx context.Context, req *server.Request, v *view, to dest
 		cancel(nil)
 		close(p.done)
 	})
-	return b.await(ctx, req, p)
+	return b.await(ctx, through, p)
 }
 
 // resume takes up a parked call with the answers that a request brings. It went where it went, and what its client may do is
@@ -100,14 +101,14 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string)
 	if p == nil {
 		return nil, errNotParked
 	}
-	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, _ *Passage) (*server.RawResult, error) {
+	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, through *Passage) (*server.RawResult, error) {
 		if !b.parking.take(ctx, p, req) {
 			return nil, errNotParked
 		}
 		p.catchUp()
 		responses, _ := req.Retry()
 		p.deliver(responses)
-		return b.await(ctx, req, p)
+		return b.await(ctx, through, p)
 	})
 }
 
@@ -116,15 +117,15 @@ var errStopping = mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down")
 var errNotParked = mcp.InvalidParams("requestState: the call that it belongs to is over, or is being answered already; call again without it")
 
 // await waits for the end of a call, or for questions.
-func (b *Bridge) await(ctx context.Context, req *server.Request, p *parked) (*server.RawResult, error) {
+func (b *Bridge) await(ctx context.Context, through *Passage, p *parked) (*server.RawResult, error) {
 	for {
 		select {
 		case <-p.done:
 			b.parking.remove(p)
-			return b.finished(ctx, req, p.view, p.to, p.answer, p.err)
+			return b.finished(ctx, through, p.view, p.to, p.answer, p.err)
 		case <-p.wake:
 			if questions := b.parking.leave(p); questions != nil {
-				return b.questions(ctx, req, p, questions)
+				return b.questions(ctx, through.Request, p, questions)
 			}
 		case <-ctx.Done():
 			p.cancel(context.Cause(ctx))

@@ -26,18 +26,19 @@ func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination)
 	asks := relays[req.Method()].asks && mayBeAsked(req)
 	to.late = progressAfter(req)
 	if asks && !req.AsksInPlace() {
-		return b.park(ctx, req, v, to)
+		return b.park(ctx, p, v, to)
 	}
 	c := call(ctx, req, to, func() (context.Context, *server.Request) { return ctx, req })
 	if asks {
 		c.OnRequest = p.inPlace
 	}
 	answer, err := b.perform(ctx, to, c)
-	return b.finished(ctx, req, v, to, answer, err)
+	return b.finished(ctx, p, v, to, answer, err)
 }
 
 // finished is what the client gets at the end of a call.
-func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to destination, answer *upstream.Answer, err error) (*server.RawResult, error) {
+func (b *Bridge) finished(ctx context.Context, p *Passage, v *view, to destination, answer *upstream.Answer, err error) (*server.RawResult, error) {
+	req := p.Request
 	if err != nil {
 		if pages := visits(req, err); pages != nil {
 			return pages, nil
@@ -66,11 +67,12 @@ func (b *Bridge) finished(ctx context.Context, req *server.Request, v *view, to 
 	if req.WantsTask() { // and the server has answered at once
 		return b.tasks.hold(ctx, req, to, answer.Result)
 	}
+	p.kept.Store(answer.Kept)
 	result := answer.Result
 	if back := relays[req.Method()].back; back != nil {
 		result = back(v, to, result)
 	}
-	return &server.RawResult{Result: result, Cache: answer.Cache, WrapOutput: to.wrap}, nil
+	return &server.RawResult{Result: result, Cache: v.confined(answer.Cache), WrapOutput: to.wrap}, nil
 }
 
 // call turns a request into what its destination is sent. waiting gives the request that progress and logs go to, which need

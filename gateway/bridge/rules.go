@@ -7,7 +7,6 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
-	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -96,7 +95,11 @@ type Passage struct {
 	Resumed bool
 
 	asked, answered atomic.Int32
+	kept            atomic.Bool
 }
+
+// Kept tells whether the request was answered from what is kept, and the server not asked.
+func (p *Passage) Kept() bool { return p.kept.Load() }
 
 // Questions counts those that were put to the client while the request was served, and the answers. Others are the result of a
 // request, and come with the next one.
@@ -110,12 +113,4 @@ func walk(ctx context.Context, steps []Step, p *Passage, last func(context.Conte
 		return last(ctx)
 	}
 	return steps[0](ctx, p, func(ctx context.Context) (*server.RawResult, error) { return walk(ctx, steps[1:], p, last) })
-}
-
-// cache is who may keep a list: where callers see different ones, nobody may keep it for others.
-func (r *Rules) cache() mcp.CacheHint {
-	if r.Sight == nil {
-		return mcp.CacheHint{}
-	}
-	return mcp.CacheHint{Scope: mcp.CachePrivate}
 }

@@ -58,7 +58,7 @@ func (v *view) through(sight Sight) *view {
 		}
 		n.items[kind], n.lists[kind] = items, v.lists[kind]
 		if len(items) != len(v.items[kind]) {
-			n.lists[kind] = server.NewList(server.ListKind(kind), items, v.rules.cache())
+			n.lists[kind] = newShownList(kind, items)
 		}
 	}
 	return &n

@@ -22,7 +22,8 @@ type view struct {
 	mirrors map[route.Target]*server.Mirrors // of tools with arguments that headers repeat
 	tasks   map[route.Target]string          // how tools run as tasks
 	items   [4][]json.RawMessage             // by server.ListKind
-	lists   [4]*server.List
+	lists   [4]*shownList
+	own     bool // of one caller, who sees other lists than others
 
 	definitions map[route.Kind]map[route.Target]json.RawMessage // the items by what they are of
 }
@@ -76,7 +77,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 			}
 			v.items[kind] = append(v.items[kind], known[e.Target])
 		}
-		v.lists[kind] = server.NewList(server.ListKind(kind), v.items[kind], rules.cache())
+		v.lists[kind] = newShownList(kind, v.items[kind])
 	}
 	for _, e := range table.Entries(route.Tool) {
 		v.tasks[e.Target] = lists[e.Server].Tools[e.Index].Tasks
@@ -132,10 +133,7 @@ func (v *view) keep(old *view) []server.ListKind {
 	var changed []server.ListKind
 	for kind := range v.items {
 		if same(v.items[kind], old.items[kind]) {
-			v.items[kind] = old.items[kind]
-			if v.rules.cache() == old.rules.cache() {
-				v.lists[kind] = old.lists[kind]
-			}
+			v.items[kind], v.lists[kind] = old.items[kind], old.lists[kind]
 		} else {
 			changed = append(changed, server.ListKind(kind))
 		}

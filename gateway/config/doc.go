@@ -49,6 +49,18 @@
 //	  "onFailure": "drop"   // or refuse: no call without a place for its line
 //	}
 //
+// How a server is handled stands with it:
+//
+//	"servers": {
+//	  "issues": {
+//	    "cache": {          // false keeps nothing
+//	      "max": "8MB",     // of what is kept of its resources
+//	      "maxTTL": "24h",  // whatever it says
+//	      "lists": "30s"    // that clients may keep its lists, where it does not say; nothing by default
+//	    }
+//	  }
+//	}
+//
 // Who may call over HTTP stands under auth; without it everybody may who can reach the address. Texts of tokens have variables.
 //
 //	"auth": {

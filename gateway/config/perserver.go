@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
@@ -21,17 +23,20 @@ type ServerSettings struct {
 
 	// Roots are those that it is told of in place of [Config.Roots]; nil when nothing is said.
 	Roots []mcp.Root
+
+	// Tuning says how it is handled.
+	Tuning upstream.Tuning
 }
 
 // perServer lists the settings of one server, which go into own.
 func (s *section) perServer(name string, own *ServerSettings) []setting {
 	var alias string
-	return append([]setting{
+	return slices.Concat([]setting{
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
 		{"share", s.text((*string)(&own.Share), checkShare)},
 		{"roots", s.roots(&own.Roots)},
-	}, s.shows(&own.Shows)...)
+	}, s.shows(&own.Shows), s.handling(&own.Tuning))
 }
 
 // servers reads what the section says about single servers.
@@ -69,5 +74,5 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	if settings.Roots != nil {
 		own = append(own, member{"roots", normalRoots(settings.Roots)})
 	}
-	return append(own, normalShows(settings.Shows)...)
+	return slices.Concat(own, normalShows(settings.Shows), normalHandling(settings.Tuning))
 }

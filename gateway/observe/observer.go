@@ -139,6 +139,7 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 		}
 	}
 	result, err := next(ctx)
+	r.Kept = p.Kept()
 	asked, answered := p.Questions()
 	r.Asked, r.Answered = r.Asked+asked, r.Answered+answered
 	if result != nil {

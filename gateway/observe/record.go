@@ -48,6 +48,7 @@ type record struct {
 	Duration float64 `json:"durationMs"`
 	BytesIn  int     `json:"bytesIn"`
 	BytesOut int     `json:"bytesOut"`
+	Kept     bool    `json:"kept,omitempty"`  // answered from what is kept; no server was asked
 	Asked    int     `json:"asked,omitempty"` // questions to the client
 	Answered int     `json:"answered,omitempty"`
 

@@ -13,7 +13,17 @@ import (
 // with *manager.DownError, and one that does not answer with *manager.OpenError. A call that the server has certainly not
 // taken is repeated on a new connection. One whose answer was lost is repeated where that does no harm: when it only reads,
 // or calls a tool of a trusted server that may be repeated by its hints. See [manager.Keeper.Do] for the other errors.
+//
+// A read is answered from what is kept where the server said that it may be, by [Tuning].
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
+	if u := s.find(name); u != nil {
+		return u.cache.do(ctx, call, func(ctx context.Context) (*Answer, error) { return s.ask(ctx, name, call) })
+	}
+	return s.ask(ctx, name, call)
+}
+
+// ask sends a request to a server.
+func (s *Set) ask(ctx context.Context, name string, call Call) (*Answer, error) {
 	for {
 		u, leave, err := s.enter(name, call.Caller)
 		if err != nil {

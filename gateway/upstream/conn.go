@@ -119,4 +119,5 @@ type Answer struct {
 	InputRequests json.RawMessage
 	RequestState  json.RawMessage
 	Cache         mcp.CacheHint
+	Kept          bool // it was answered before: the server was not asked
 }

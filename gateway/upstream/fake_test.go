@@ -26,7 +26,9 @@ type fake struct {
 	err     error
 	closed  bool
 	onClose func()
-	echo    bool // announces a change each time it is listed
+	echo    bool                              // announces a change each time it is listed
+	hints   func(cursor string) mcp.CacheHint // nil says nothing
+	silent  bool                              // does not declare that it announces changes
 }
 
 func newFake(pages func(string) string) *fake {
@@ -44,7 +46,7 @@ func tools(names ...string) func(string) string {
 
 func (f *fake) Version() string { return "fake" }
 func (f *fake) Capabilities() mcp.ServerCapabilities {
-	return mcp.ServerCapabilities{Tools: &mcp.ToolsCapability{ListChanged: true}}
+	return mcp.ServerCapabilities{Tools: &mcp.ToolsCapability{ListChanged: !f.silent}}
 }
 func (f *fake) Done() <-chan struct{} { return f.done }
 func (f *fake) Err() error            { return f.err }
@@ -94,7 +96,11 @@ func (f *fake) Call(_ context.Context, call Call) (*Answer, error) {
 	if params.Cursor != nil {
 		cursor = *params.Cursor
 	}
-	return &Answer{Result: json.RawMessage(pages(cursor))}, nil
+	answer := &Answer{Result: json.RawMessage(pages(cursor))}
+	if f.hints != nil {
+		answer.Cache = f.hints(cursor)
+	}
+	return answer, nil
 }
 
 // change gives the server other tools and announces it.

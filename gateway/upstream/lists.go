@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
@@ -39,6 +40,8 @@ type Lists struct {
 
 	// ServesResources says that the server declared resources, though it may list none.
 	ServesResources bool
+
+	hints hints
 }
 
 // Bounds of one list. A server that has more than this, or hands out cursors for ever, is cut off.
@@ -56,7 +59,7 @@ type listing struct {
 	slot   func(*Lists) *[]Item
 }
 
-var listings = []listing{
+var listings = [...]listing{
 	{Tools, mcp.MethodListTools, "tools", "name", func(l *Lists) *[]Item { return &l.Tools }},
 	{Prompts, mcp.MethodListPrompts, "prompts", "name", func(l *Lists) *[]Item { return &l.Prompts }},
 	{Resources, mcp.MethodListResources, "resources", "uri", func(l *Lists) *[]Item { return &l.Resources }},
@@ -89,14 +92,16 @@ func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(strin
 	next := *old
 	has := declared(c.Capabilities())
 	next.ServesResources = has&Resources != 0
-	for _, l := range listings {
+	news := announced(c.Capabilities())
+	for i, l := range listings {
 		if kinds&l.kind == 0 {
 			continue
 		}
 		var items []Item
+		next.hints[i] = listHint{listed: has&l.kind != 0, news: news&l.kind != 0, read: time.Now()}
 		if has&l.kind != 0 {
 			var err error
-			items, err = l.read(ctx, c, warn)
+			items, err = l.read(ctx, c, &next.hints[i], warn)
 			if err != nil && !(errors.Is(err, mcp.CodeMethodNotFound) && len(items) == 0) {
 				return nil, fmt.Errorf("%s: %w", l.method, err)
 			}
@@ -132,7 +137,7 @@ func callable(check toolChecker, tools []Item, warn func(string)) []Item {
 }
 
 // read follows the pages of one list to the end. The empty string is a cursor like any other.
-func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, error) {
+func (l listing) read(ctx context.Context, c Conn, hint *listHint, warn func(string)) ([]Item, error) {
 	var items []Item
 	var params json.RawMessage
 	seen := make(map[string]bool)
@@ -150,6 +155,7 @@ func (l listing) read(ctx context.Context, c Conn, warn func(string)) ([]Item, e
 			return nil, err
 		}
 		items = append(items, more...)
+		hint.page(answer.Cache)
 		raw, ok := jsonrpc.Member(answer.Result, "nextCursor")
 		if !ok || string(raw) == "null" {
 			return items, nil

@@ -10,7 +10,7 @@ import (
 
 // belong makes an upstream the connection of one owner beside that of the server itself. It must not have been started.
 func (u *upstream) belong(shared *upstream, owner *Owner) {
-	u.shared, u.whose = shared, owner
+	u.shared, u.whose, u.cache = shared, owner, shared.cache
 	u.stateless.Store(shared.stateless.Load())
 	u.lists, u.shown = shared.current()
 }
@@ -27,6 +27,11 @@ func (u *upstream) current() (lists, shown *Lists) {
 func (u *upstream) own(lists *Lists) {
 	theirs, theirShown := u.shared.current()
 	know := lists != nil
+	if know {
+		u.mu.Lock()
+		u.hints = lists.hints
+		u.mu.Unlock()
+	}
 	if !know || changes(theirs, lists) == 0 {
 		lists = theirs
 	}
@@ -78,7 +83,7 @@ func (s *Set) SnapshotsFor(c *Caller) (snaps []Snapshot, own bool) {
 		}
 		t.mu.Lock()
 		if t.knows && t.shown != snaps[i].Lists {
-			snaps[i].Lists, snaps[i].Counts, own = t.shown, countsOf(t.shown), true
+			snaps[i].Lists, snaps[i].Counts, snaps[i].hints, own = t.shown, countsOf(t.shown), t.hints, true
 		}
 		t.mu.Unlock()
 	}

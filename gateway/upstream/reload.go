@@ -105,7 +105,7 @@ func (u *upstream) leave(heir *upstream) *upstream {
 	defer u.mu.Unlock()
 	u.gone = true
 	if heir != nil {
-		heir.lists, heir.shown, heir.watched = u.lists, shown(heir.entry.Load(), u.lists), u.watched
+		heir.lists, heir.shown, heir.hints, heir.watched = u.lists, shown(heir.entry.Load(), u.lists), u.hints, u.watched
 	}
 	return heir
 }

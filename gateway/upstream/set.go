@@ -43,6 +43,9 @@ type Options struct {
 	// (readOnlyHint, idempotentHint). Nil believes none.
 	TrustHints func(s manager.Server) bool
 
+	// Tunings say how servers are handled to begin with; see [Set.Tune].
+	Tunings map[string]Tuning
+
 	// Breaker says when calls of a server that does not answer are refused.
 	Breaker manager.BreakerPolicy
 
@@ -127,6 +130,8 @@ type Set struct {
 	opts   Options
 	limits atomic.Pointer[Limits]
 
+	tunings atomic.Pointer[map[string]Tuning]
+
 	pool       pool
 	poolLimits atomic.Pointer[PoolLimits]
 
@@ -148,6 +153,7 @@ func New(servers []manager.Server, opts Options) *Set {
 	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.Limit(s.opts.Limits)
+	s.Tune(s.opts.Tunings)
 	s.LimitPool(s.opts.Pool)
 	s.pool = pool{set: s, tenants: make(map[place]*tenant)}
 	for _, entry := range enabled(servers) {
@@ -216,6 +222,9 @@ type Snapshot struct {
 	Status
 	Lists *Lists
 	Own   int // connections that belong to single callers
+
+	hints   hints
+	listTTL time.Duration // of lists of which the server does not say how long they may be kept
 }
 
 // Snapshots gives all servers in the order of the configuration.

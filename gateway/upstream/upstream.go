@@ -27,14 +27,18 @@ type upstream struct {
 	shared *upstream
 	whose  *Owner
 
+	cache *cache // of what it reads: one for all connections to the server
+
 	watch     chan struct{} // of one place: there are other resources to watch
 	rootsNews chan struct{} // likewise: its roots have changed
+	stale     chan Kinds    // of one place: lists that are to be read again, for want of news
 
 	mu      sync.Mutex
 	roots   []mcp.Root      // that it is told of
 	watched []string        // resources whose updates are wanted
 	lists   *Lists          // as the server has them
 	shown   *Lists          // without what the entry takes away
+	hints   hints           // how long they may be kept
 	gone    bool            // taken out, or replaced: it has no news for anybody
 	knows   bool            // lists are those of whose
 	pending map[Conn]opened // connections that have been opened and not taken their place yet
@@ -47,9 +51,10 @@ type opened struct {
 }
 
 func newUpstream(set *Set, entry manager.Server) *upstream {
-	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1), rootsNews: make(chan struct{}, 1)}
+	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1), rootsNews: make(chan struct{}, 1), stale: make(chan Kinds, 1)}
 	u.entry.Store(&entry)
 	u.roots = set.opts.Roots.of(entry.Name)
+	u.cache = newCache(u.tuning().Cache)
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
 		Keep: set.opts.KeepLists, Forget: u.forget, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
@@ -58,10 +63,10 @@ func newUpstream(set *Set, entry manager.Server) *upstream {
 }
 
 func (u *upstream) snapshot() Snapshot {
-	status := u.keeper.Status()
+	status, ttl := u.keeper.Status(), u.tuning().Cache.Lists
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return Snapshot{Status: Status{status, countsOf(u.shown)}, Lists: u.shown}
+	return Snapshot{Status: Status{status, countsOf(u.shown)}, Lists: u.shown, hints: u.hints, listTTL: ttl}
 }
 
 func (u *upstream) server() manager.Server { return *u.entry.Load() }
@@ -96,7 +101,12 @@ func (u *upstream) open(ctx context.Context) (Conn, string, error) {
 		return nil, "", err
 	}
 	changed := manager.NewNotices()
-	conn.OnChange(changed.Add)
+	conn.OnChange(func(kinds Kinds) {
+		if kinds&(Resources|Templates) != 0 {
+			u.cache.clear()
+		}
+		changed.Add(kinds)
+	})
 	if t, ok := conn.(tasker); ok {
 		t.OnTask(func(id string) { u.set.opts.OnTask(u.server().Name, id) })
 	}
@@ -118,6 +128,7 @@ func (u *upstream) up(conn Conn) {
 	u.mu.Lock()
 	lists := u.pending[conn].lists
 	u.mu.Unlock()
+	u.gap()
 	u.noteState(conn)
 	u.take(lists)
 }
@@ -162,6 +173,7 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 	if again { // this connection watches nothing yet
 		u.rewatch()
 	}
+	defer u.gap()
 	for {
 		select {
 		case <-ctx.Done():
@@ -170,9 +182,21 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 			u.watchAll(ctx, conn)
 		case <-u.rootsNews:
 			u.tellRoots(ctx, conn)
+		case kinds := <-u.stale:
+			changed.Add(kinds)
 		case <-changed.Due():
 			u.refresh(ctx, conn, changed)
 		}
+	}
+}
+
+// gap forgets what is kept of the server: news of it may have been missed.
+func (u *upstream) gap() {
+	u.mu.Lock()
+	hears := u.whose == nil || len(u.watched) > 0
+	u.mu.Unlock()
+	if hears {
+		u.cache.clear()
 	}
 }
 
@@ -197,6 +221,9 @@ func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Noti
 	u.keeper.Mark(conn, "")
 	differs := changes(old, lists) != 0
 	changed.Took(differs)
+	u.mu.Lock()
+	u.hints = lists.hints
+	u.mu.Unlock()
 	if differs {
 		u.take(lists)
 		u.tell()
@@ -212,7 +239,7 @@ func (u *upstream) take(lists *Lists) {
 	u.mu.Lock()
 	now := shown(u.entry.Load(), lists)
 	differs := !u.gone && changes(u.shown, now) != 0
-	u.lists, u.shown = lists, now
+	u.lists, u.shown, u.hints = lists, now, lists.hints
 	u.mu.Unlock()
 	if differs {
 		u.set.opts.OnChange()

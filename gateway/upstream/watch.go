@@ -88,6 +88,7 @@ func (u *upstream) watchAll(ctx context.Context, conn Conn) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer cancel()
 	err := conn.Watch(ctx, uris, func(uri string) {
+		u.cache.updated(uri)
 		switch {
 		case u.left():
 		case u.whose != nil:
