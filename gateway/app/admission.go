@@ -1,10 +1,13 @@
 package app
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/config"
 )
@@ -41,6 +44,21 @@ func (g *gateway) fitting(next *config.Config) (*lock, error) {
 		return nil, fmt.Errorf("gateway.auth: %w", err)
 	}
 	return l, nil
+}
+
+// readTime is how long after a reload a request may begin to run that was let in before: the time a body may take, and some.
+const readTime = 31 * time.Second
+
+// dismiss ends what those have open who may not call any more. What they open with requests that were let in before and have
+// not been read yet ends when these must have been.
+func (g *gateway) dismiss(ctx context.Context, l *lock) {
+	g.bridge.Dismiss(l.gone)
+	late := time.AfterFunc(cmp.Or(g.opts.late, readTime), func() {
+		if g.door.lock.Load() == l { // else a later reload sees to it
+			g.bridge.Dismiss(l.gone)
+		}
+	})
+	context.AfterFunc(ctx, func() { late.Stop() })
 }
 
 // callers says in words who may call; "" for everybody.

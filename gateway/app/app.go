@@ -53,6 +53,8 @@ type Options struct {
 
 	// Version is that of the program.
 	Version string
+
+	late time.Duration // in place of readTime
 }
 
 // UnreachableError is a server that cannot be reached while the configuration demands all of them.

@@ -140,6 +140,7 @@ func TestHostileTokens(t *testing.T) {
 		{"without an end", login.token(t, map[string]any{"exp": nil}), false},
 		{"not good yet", login.token(t, map[string]any{"nbf": in(time.Minute)}), false},
 		{"for another server", login.token(t, map[string]any{"aud": "https://other.example/mcp"}), false},
+		{"for another path of the gateway", login.token(t, map[string]any{"aud": "https://pub.example/x/sse"}), false},
 		{"for the host of the gateway alone", login.token(t, map[string]any{"aud": "https://pub.example"}), false},
 		{"for nobody", login.token(t, map[string]any{"aud": nil}), false},
 		{"with the name that another issuer has for the gateway", shop.token(t, map[string]any{"aud": "api://desk"}), false},

@@ -2,7 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptrace"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -225,4 +229,52 @@ func TestReloadDoesNotOpenTheDoor(t *testing.T) {
 	}
 	cancel()
 	check(t, <-done)
+}
+
+// TestRequestThatIsSlow holds that a stream does not stay open which was asked for before its owner was taken out, by a request
+// that was not whole then.
+//
+// Seen to fail: the stream stayed, since there was none yet when those of its owner were ended.
+func TestRequestThatIsSlow(t *testing.T) {
+	up := startWatched(t, server.Options{})
+	f := followWith(t, protected(own, up.url), func(o *Options) { o.late = 2 * time.Second })
+	defer f.end(t)
+	f.err.wait(t, "watched: ready")
+	body, rest := io.Pipe()
+	letIn := make(chan struct{}) // closed when the gateway wants to read the body, which is after it has judged the token
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(letIn) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, body)
+	check(t, err)
+	web := &http.Transport{ExpectContinueTimeout: time.Minute}
+	defer web.CloseIdleConnections()
+	for name, value := range map[string]string{
+		"Expect":       "100-continue",
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + annsToken,
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
+	} {
+		req.Header.Set(name, value)
+	}
+	answered := make(chan string, 1)
+	go func() { // ends with the stream
+		res, err := web.RoundTrip(req)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		raw, err := io.ReadAll(res.Body)
+		answered <- fmt.Sprintf("%d %s %v", res.StatusCode, raw, errors.Join(err, res.Body.Close()))
+	}()
+	<-letIn
+	save(t, f.file, protected(`{"tokens": [{"name": "bob", "token": "`+bobsToken+`"}]}`, up.url))
+	f.err.wait(t, "was read anew: settings auth")
+	_, err = io.WriteString(rest, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`)
+	check(t, errors.Join(err, rest.Close()))
+	select {
+	case got := <-answered:
+		if !strings.HasPrefix(got, "200") || !strings.Contains(got, "acknowledged") || !strings.Contains(got, `"result"`) {
+			t.Errorf("got %s", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the stream does not end")
+	}
 }

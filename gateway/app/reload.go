@@ -89,13 +89,13 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 	case left != nil:
 		g.say.line("%v", left)
 	}
-	g.take(next)
+	g.take(ctx, next)
 }
 
 // take puts another configuration into use.
-func (g *gateway) take(next *config.Config) {
+func (g *gateway) take(ctx context.Context, next *config.Config) {
 	if l := g.swap(next); l != nil && g.opts.Stdio == nil { // whose caller has no name
-		g.bridge.Dismiss(l.gone)
+		g.dismiss(ctx, l)
 	}
 }
 

@@ -30,17 +30,25 @@ type followed struct {
 // follow starts a gateway that looks at a file all the time. The file holds what edit makes of it.
 func follow(t *testing.T, text string) *followed {
 	t.Helper()
+	return followWith(t, text, func(*Options) {})
+}
+
+// followWith is follow with other options.
+func followWith(t *testing.T, text string, change func(*Options)) *followed {
+	t.Helper()
 	f := &followed{file: filepath.Join(t.TempDir(), "mcp.json"), again: make(chan struct{})}
 	put(t, f.file, text)
 	conf, err := config.ReadFile(f.file, config.Options{Lookup: os.LookupEnv})
 	check(t, err)
-	f.running = launch(t, Options{Config: conf, Source: &Source{
+	opts := Options{Config: conf, Source: &Source{
 		File: f.file, Watch: 5 * time.Millisecond, Again: f.again,
 		Read: func(context.Context) (*config.Config, error, error) {
 			conf, err := config.ReadFile(f.file, config.Options{Lookup: os.LookupEnv})
 			return conf, nil, err
 		},
-	}})
+	}}
+	change(&opts)
+	f.running = launch(t, opts)
 	return f
 }
 
