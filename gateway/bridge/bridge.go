@@ -185,7 +185,7 @@ func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.List
 	b.settle(ctx)
 	v := b.viewFor(ctx, req)
 	b.ups.Freshen(listed[kind])
-	snaps, own := b.ups.SnapshotsFor(identity(ctx, req))
+	snaps, own := b.ups.SnapshotsFor(caller(ctx, req))
 	if !own {
 		snaps = b.ups.Snapshots()
 	}
