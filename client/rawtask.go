@@ -38,6 +38,9 @@ func (c *Client) RawTask(id string) *RawTask {
 	return &RawTask{c: c, id: id, prefix: "q-" + rand.Text()[:10] + "-", came: make(chan struct{})}
 }
 
+// ID returns the id that the server knows the task by.
+func (t *RawTask) ID() string { return t.id }
+
 // ToolTasks tells how a call of a tool, given as it was listed, may go on as a task on this server: mcp.TaskForbidden,
 // mcp.TaskOptional, or mcp.TaskRequired where it runs in no other way. Where the server decides and says nothing of single
 // tools, all of them are optional.

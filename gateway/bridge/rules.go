@@ -84,7 +84,7 @@ type Passage struct {
 	Entry                   // what it asks for, and where that is; a template for the completion of its variables
 
 	// Task says that this is no call but the result of an earlier one, which has gone on as a task and is handed out now:
-	// Request fetches it by the methods of tasks. The call itself has been a passage of its own.
+	// Request fetches it by the methods of tasks. The call itself has been a passage of its own; Resumed is set too.
 	Task bool
 
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.

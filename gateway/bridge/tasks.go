@@ -73,10 +73,10 @@ func (d *taskDesk) Capability(req *server.Request) json.RawMessage {
 // taskOwner names whoever sends a request: the principal, or the one that there can be where it does not come over HTTP; "" for
 // somebody that nobody knows.
 func taskOwner(req *server.Request) string {
-	switch who := req.Principal(); {
-	case who != nil && !who.IsZero():
-		return "principal " + who.Key()
-	case !req.OverHTTP():
+	switch who := ownerOf(req); {
+	case who.key != "":
+		return "principal " + who.key
+	case who.all:
 		return "local"
 	}
 	return ""
@@ -149,7 +149,7 @@ func (d *taskDesk) begun(ctx context.Context, req *server.Request, to destinatio
 		to.late.id.Store(&id)
 	}
 	if l := req.Listener(); l != nil {
-		d.followFor(id, ref, caller(ctx, req), l, life)
+		d.followFor(id, ref, caller(ctx, req), l, shown)
 	}
 	return &server.RawResult{ResultType: mcp.ResultTask, Result: shown}, nil
 }

@@ -143,9 +143,9 @@ func (d *taskDesk) Follows(ctx context.Context, req *server.Request, id string) 
 	return true
 }
 
-// followFor follows a task for the session that has begun it.
-func (d *taskDesk) followFor(id string, ref taskRef, who *upstream.Caller, l *server.Listener, life time.Duration) {
-	d.follow(&follow{id: id, ref: ref, caller: who, listener: l}, life)
+// followFor follows a task for the session that has begun it, and knows it in a state.
+func (d *taskDesk) followFor(id string, ref taskRef, who *upstream.Caller, l *server.Listener, state json.RawMessage) {
+	d.follow(&follow{id: id, ref: ref, caller: who, listener: l, seen: state}, lifeOf(state))
 }
 
 // follow begins to follow a task, or goes on. It answers false when too many are followed.
@@ -214,16 +214,12 @@ func (d *taskDesk) listens(f *follow) bool {
 	return f.listed
 }
 
-// saw keeps a state, and tells whether it differs from the one before. The first one of a task that a session has begun is no
-// news to it.
+// saw keeps a state, and tells whether it differs from the one before.
 func (d *taskDesk) saw(f *follow, state json.RawMessage) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := f.seen
 	f.seen = state
-	if before == nil {
-		return f.listed || member(state, "status") != string(mcp.TaskWorking)
-	}
 	for _, name := range []string{"status", "statusMessage", "lastUpdatedAt", "inputRequests"} {
 		was, _ := jsonrpc.Member(before, name)
 		is, _ := jsonrpc.Member(state, name)

@@ -78,7 +78,7 @@ func (d *taskDesk) passed(ctx context.Context, req *server.Request, v *view, ref
 
 // passage is the fetching of a task's result. The call that it comes from has been a passage of its own.
 func (d *taskDesk) passage(req *server.Request, v *view, ref taskRef) *Passage {
-	return &Passage{Request: req, Entry: v.entry(route.Tool, ref.target()), Params: req.Params(), Task: true}
+	return &Passage{Request: req, Entry: v.entry(route.Tool, ref.target()), Params: req.Params(), Task: true, Resumed: true}
 }
 
 // shownResult is the result of a task with the addresses that clients know.

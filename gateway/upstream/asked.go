@@ -115,10 +115,10 @@ func (l *link) leave(call *Call, answered bool) {
 // the wrong client. From the first such request on, calls of clients go one at a time.
 func (l *link) request(ctx context.Context, req *client.IncomingRequest) (json.RawMessage, error) {
 	if t, ok := req.Tag.(*client.RawTask); ok {
-		return l.taskAsks(ctx, t, req)
+		return l.taskAsks(ctx, t.ID(), req)
 	}
 	if req.Task != "" {
-		return l.taskAsks(ctx, l.task(req.Task), req)
+		return l.taskAsks(ctx, req.Task, req)
 	}
 	if req.Method == mcp.MethodListRoots {
 		return l.listRoots(ctx, req)

@@ -27,13 +27,13 @@ const (
 // taskBook is what one connection holds of the tasks of its server.
 type taskBook struct {
 	mu       sync.Mutex
-	byID     map[string]*client.RawTask
+	byID     map[string]*heldTask
 	followed map[string]bool
 	tell     func(id string) // nil for nobody
 }
 
 func newTaskBook() taskBook {
-	return taskBook{byID: make(map[string]*client.RawTask), followed: make(map[string]bool)}
+	return taskBook{byID: make(map[string]*heldTask), followed: make(map[string]bool)}
 }
 
 // tasker is a Conn that knows of tasks.
@@ -66,31 +66,43 @@ func (l *link) tellTask(id string) {
 	}
 }
 
-// task is what is held of a task. Beyond the bound one goes for which nothing is held.
-func (l *link) task(id string) *client.RawTask {
-	l.tasks.mu.Lock()
-	defer l.tasks.mu.Unlock()
-	t := l.tasks.byID[id]
-	if t == nil {
-		if len(l.tasks.byID) >= mostTasks {
-			for other, held := range l.tasks.byID {
-				if held.Idle() {
-					delete(l.tasks.byID, other)
-					break
-				}
-			}
-		}
-		t = l.c.RawTask(id)
-		l.tasks.byID[id] = t
-	}
-	return t
+// heldTask is what is held of one task.
+type heldTask struct {
+	*client.RawTask
+	uses int // requests that are at it now
 }
 
-func (l *link) forgetTask(id string) {
+// task is what is held of a task; done must be called when it is needed no longer. Beyond the bound one goes for which nothing is
+// held.
+func (l *link) task(id string) (t *client.RawTask, done func()) {
 	l.tasks.mu.Lock()
 	defer l.tasks.mu.Unlock()
-	if t := l.tasks.byID[id]; t != nil && t.Idle() {
-		delete(l.tasks.byID, id)
+	held := l.tasks.byID[id]
+	if held == nil {
+		if len(l.tasks.byID) >= mostTasks {
+			l.tasks.dropOne()
+		}
+		held = &heldTask{RawTask: l.c.RawTask(id)}
+		l.tasks.byID[id] = held
+	}
+	held.uses++
+	return held.RawTask, func() {
+		l.tasks.mu.Lock()
+		defer l.tasks.mu.Unlock()
+		if held.uses--; held.uses == 0 && held.Idle() {
+			delete(l.tasks.byID, id)
+		}
+	}
+}
+
+// dropOne forgets a task that nobody is at. The lock is held.
+func (b *taskBook) dropOne() {
+	for id, held := range b.byID {
+		if held.uses == 0 {
+			held.Close()
+			delete(b.byID, id)
+			return
+		}
 	}
 }
 
@@ -98,8 +110,8 @@ func (l *link) forgetTask(id string) {
 func (l *link) taskCall(ctx context.Context, call Call, o client.RawOptions) (*Answer, error) {
 	raw, _ := jsonrpc.Member(call.Params, "taskId")
 	id, _ := jsonrpc.Text(raw)
-	t := l.task(id)
-	defer l.forgetTask(id)
+	t, done := l.task(id)
+	defer done()
 	switch call.Method {
 	case mcp.MethodUpdateTask:
 		for key, why := range call.Refuse {
@@ -172,10 +184,13 @@ func (l *link) unfollow(id string) {
 }
 
 // taskAsks answers what the server asks about a task, which need not have an open call.
-func (l *link) taskAsks(ctx context.Context, t *client.RawTask, req *client.IncomingRequest) (json.RawMessage, error) {
+func (l *link) taskAsks(ctx context.Context, id string, req *client.IncomingRequest) (json.RawMessage, error) {
 	if req.Method != mcp.MethodElicit && req.Method != mcp.MethodCreateMessage {
 		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "Method not found: this gateway passes no %q on to clients", req.Method)
 	}
-	l.tellTask(req.Task)
+	t, done := l.task(id)
+	defer done()
+	l.tellTask(id)
+	defer l.tellTask(id)
 	return t.Ask(ctx, req)
 }
