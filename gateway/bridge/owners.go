@@ -76,7 +76,7 @@ func (b *Bridge) viewOf(c *upstream.Caller) *view {
 
 // viewFor is what the caller of a request sees. It waits a moment for lists that the caller has for itself.
 func (b *Bridge) viewFor(ctx context.Context, req *server.Request) *view {
-	c := identity(ctx, req)
+	c := Identity(ctx, req)
 	if c.Principal != nil || c.Session != "" {
 		ctx, cancel := context.WithTimeout(ctx, b.opts.StartWait)
 		defer cancel()
@@ -85,8 +85,8 @@ func (b *Bridge) viewFor(ctx context.Context, req *server.Request) *view {
 	return b.viewOf(c).narrow(req)
 }
 
-// identity is who the caller of a request is.
-func identity(ctx context.Context, req *server.Request) *upstream.Caller {
+// Identity is who the caller of a request is, as far as connections go by it.
+func Identity(ctx context.Context, req *server.Request) *upstream.Caller {
 	c := &upstream.Caller{Principal: req.Principal(), Session: req.SessionID()}
 	if auth.TokenOf(ctx) != "" {
 		c.Token = func() string { return auth.TokenOf(ctx) }

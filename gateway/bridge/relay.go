@@ -116,7 +116,7 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 // Extensions are left out: the gateway carries none of them yet.
 func caller(ctx context.Context, req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
-	c := identity(ctx, req)
+	c := Identity(ctx, req)
 	c.Info, c.Who = info, sender(req)
 	if req.CanBeAsked() && capabilities != nil {
 		c.Capabilities = jsonrpc.Without(capabilities, "extensions")

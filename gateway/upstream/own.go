@@ -13,6 +13,10 @@ func (u *upstream) belong(shared *upstream, owner *Owner) {
 	u.shared, u.whose, u.cache = shared, owner, shared.cache
 	u.stateless.Store(shared.stateless.Load())
 	u.lists, u.shown = shared.current()
+	if absent := u.set.opts.Absent(u.name(), owner); absent != nil {
+		u.lists, u.shown, u.knows = absent, absent, true
+		shared.differs.Store(true)
+	}
 }
 
 // current gives what the server lists, and what is shown of it.
@@ -26,6 +30,9 @@ func (u *upstream) current() (lists, shown *Lists) {
 // once.
 func (u *upstream) own(lists *Lists) {
 	theirs, theirShown := u.shared.current()
+	if lists == nil {
+		lists = u.set.opts.Absent(u.name(), u.whose)
+	}
 	know := lists != nil
 	if know {
 		u.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -120,6 +121,21 @@ func (u *upstream) noteState(conn Conn) {
 
 // Owns tells whether the caller has a connection of its own to a server, or would get one.
 func (s *Set) Owns(server string, c *Caller) bool {
-	u := s.find(server)
-	return u != nil && u.owner(c) != nil
+	return s.OwnerOf(server, c) != nil
+}
+
+// OwnerOf is who the connection of a caller to a server belongs to; nil for the gateway itself.
+func (s *Set) OwnerOf(server string, c *Caller) *Owner {
+	if u := s.find(server); u != nil {
+		return u.owner(c)
+	}
+	return nil
+}
+
+// Entry is the entry of a server as it is in use; false where there is none.
+func (s *Set) Entry(server string) (manager.Server, bool) {
+	if u := s.find(server); u != nil {
+		return u.server(), true
+	}
+	return manager.Server{}, false
 }

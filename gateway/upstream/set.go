@@ -23,6 +23,10 @@ type Options struct {
 	// DialFor makes a connection that belongs to one caller. Nil means that Dial makes it.
 	DialFor func(ctx context.Context, s manager.Server, owner *Owner) (Conn, error)
 
+	// Absent says what is listed for a caller whose own connection could not be made, and before it is. Nil, and a nil answer,
+	// mean what is listed for all.
+	Absent func(server string, owner *Owner) *Lists
+
 	// Pool bounds the connections of callers to begin with; see [Set.LimitPool].
 	Pool PoolLimits
 
@@ -91,6 +95,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnOwnUpdate == nil {
 		o.OnOwnUpdate = func(*Owner, string, string) {}
+	}
+	if o.Absent == nil {
+		o.Absent = func(string, *Owner) *Lists { return nil }
 	}
 	if o.Sharing == nil {
 		o.Sharing = func(string) Sharing { return Sharing{} }
