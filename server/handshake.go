@@ -47,7 +47,7 @@ func (s *Server) describe(ctx context.Context, r *Request) (Description, error) 
 			d = *own
 		}
 	}
-	d.Capabilities = s.fit(d.Capabilities, r.in.Codec.Traits())
+	d.Capabilities = s.fit(ctx, r, d.Capabilities)
 	return d, nil
 }
 
@@ -83,18 +83,22 @@ func (s *Server) registeredCapabilities() mcp.ServerCapabilities {
 
 // fit makes capabilities those of a revision: the enabled extensions come in where it has them, and what it has no name
 // for goes.
-func (s *Server) fit(c mcp.ServerCapabilities, t *era.Traits) mcp.ServerCapabilities {
+func (s *Server) fit(ctx context.Context, r *Request, c mcp.ServerCapabilities) mcp.ServerCapabilities {
+	t := r.in.Codec.Traits()
 	if !t.Completions {
 		c.Completions = nil
 	}
 	if !t.Tasks {
 		c.Tasks = nil
 	}
-	if t.Extensions && len(s.opts.Extensions) > 0 {
+	if t.Extensions && (len(s.opts.Extensions) > 0 || s.opts.Declares != nil) {
 		all := make(map[string]json.RawMessage, len(c.Extensions)+len(s.opts.Extensions))
 		maps.Copy(all, c.Extensions)
 		for _, x := range s.opts.Extensions {
 			all[x.Identifier] = x.SettingsJSON()
+		}
+		if s.opts.Declares != nil {
+			all = s.opts.Declares(ctx, r, all)
 		}
 		c.Extensions = all
 	}

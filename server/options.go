@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -22,6 +23,12 @@ type Options struct {
 
 	// Extensions are the extensions this server offers. Their methods exist once they are named here and not before.
 	Extensions []mcp.Extension
+
+	// Declares says which extensions a caller is told of: it gets those of Extensions, their settings by their identifiers, and
+	// gives them back without those that are not there at the moment, or with others that need no methods. It is asked where
+	// the caller's revision has extensions, may be called concurrently, and must be quick: some clients take a slow answer for
+	// none. Nil declares all.
+	Declares func(ctx context.Context, req *Request, enabled map[string]json.RawMessage) map[string]json.RawMessage
 
 	// Tasks runs the calls of tools that may or must go on as a task after their answer, as their mcp.Tool.Execution says: with
 	// the tasks extension on the modern era, and with the experimental tasks of 2025-11-25. Package tasks has one; it belongs

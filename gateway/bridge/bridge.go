@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/skills"
 )
 
 // Options configures a Bridge. The zero value is ready to use.
@@ -85,6 +87,7 @@ func New(info mcp.Implementation, ups Upstreams, opts Options) (*Bridge, error) 
 	o := opts.Server
 	b.tasks = newTaskDesk(b)
 	o.Catalogue, o.Fallback, o.Tasks = b, b.answer, b.tasks
+	o.Extensions, o.Declares = append(slices.Clone(o.Extensions), skills.Extension()), b.declares
 	o.Capabilities.Tools = &mcp.ToolsCapability{ListChanged: true}
 	o.Capabilities.Prompts = &mcp.PromptsCapability{ListChanged: true}
 	o.Capabilities.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: true}
@@ -204,6 +207,9 @@ func (b *Bridge) settle(ctx context.Context) {
 
 // answer is the fallback of the front: it relays what is known here.
 func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawResult, error) {
+	if req.Method() == skills.MethodList {
+		return b.listSkills(ctx, req)
+	}
 	r, ok := relays[req.Method()]
 	if !ok {
 		return nil, server.ErrUnhandled
@@ -213,6 +219,9 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	}
 	v, to, ok := b.destination(ctx, req, r)
 	if !ok {
+		if r.none != nil {
+			return nil, r.none(v, req)
+		}
 		return nil, server.ErrUnhandled
 	}
 	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {

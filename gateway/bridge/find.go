@@ -7,20 +7,25 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/skills"
 )
 
 // relayed is a method that is passed on.
 type relayed struct {
 	asks bool // a server may ask the client on behalf of such a call
 	find func(*view, *server.Request) (destination, bool)
+	none func(*view, *server.Request) error                        // what is said when nothing was found; nil leaves it to the front
 	back func(*view, destination, json.RawMessage) json.RawMessage // puts shown addresses into a result; nil leaves it
 }
 
 var relays = map[string]relayed{
-	mcp.MethodCallTool:     {true, findTool, toolBack},
-	mcp.MethodGetPrompt:    {true, findPrompt, promptBack},
-	mcp.MethodReadResource: {true, findResource, readBack},
-	mcp.MethodComplete:     {false, findCompletion, nil},
+	mcp.MethodCallTool:     {asks: true, find: findTool, back: toolBack},
+	mcp.MethodGetPrompt:    {asks: true, find: findPrompt, back: promptBack},
+	mcp.MethodReadResource: {asks: true, find: findResource, back: readBack},
+	mcp.MethodComplete:     {find: findCompletion},
+
+	skills.MethodGet:           {find: findSkill, back: entryBack, none: noSkill},
+	skills.MethodReadDirectory: {find: findFolder, back: folderBack, none: noSkill},
 }
 
 func findTool(v *view, req *server.Request) (destination, bool) {

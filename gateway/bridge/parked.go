@@ -68,7 +68,7 @@ func (b *Bridge) park(ctx context.Context, through *Passage, v *view, to destina
 		owner: ownerOf(req), who: req.Principal(), method: req.Method(), name: req.Name(), view: v, to: to, cancel: cancel, ctx: ctx, req: req,
 		done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	c, client := call(ctx, req, to, p.waiting), req.ClientCapabilities()
+	c, client := call(ctx, req, v, to, p.waiting), req.ClientCapabilities()
 	if p.tell = c.OnProgress; p.tell != nil {
 		c.OnProgress = p.progress
 	}

@@ -28,7 +28,7 @@ func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination)
 	if asks && !req.AsksInPlace() {
 		return b.park(ctx, p, v, to)
 	}
-	c := call(ctx, req, to, func() (context.Context, *server.Request) { return ctx, req })
+	c := call(ctx, req, v, to, func() (context.Context, *server.Request) { return ctx, req })
 	if asks {
 		c.OnRequest = p.inPlace
 	}
@@ -77,10 +77,13 @@ func (b *Bridge) finished(ctx context.Context, p *Passage, v *view, to destinati
 
 // call turns a request into what its destination is sent. waiting gives the request that progress and logs go to, which need
 // not be the same one all the time; nil for none.
-func call(ctx context.Context, req *server.Request, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
+func call(ctx context.Context, req *server.Request, v *view, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{
 		Method: req.Method(), Params: to.sent, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
 		HasRoots: req.ClientCapabilities().Roots != nil,
+	}
+	if _, capabilities := req.Envelope(); req.CanBeAsked() && capabilities != nil {
+		c.Caller.Capabilities = v.rules.declared(capabilities)
 	}
 	if req.MayBeTask() {
 		c.Task = taskWish(req)
@@ -113,7 +116,7 @@ func send(ctx context.Context, req *server.Request, method string, params json.R
 }
 
 // caller is what an upstream is told of the client. Its capabilities count only where a question can be passed on as it is.
-// Extensions are left out: the gateway carries none of them yet.
+// Extensions are left out here: which are passed on, the rules say.
 func caller(ctx context.Context, req *server.Request) *upstream.Caller {
 	info, capabilities := req.Envelope()
 	c := Identity(ctx, req)

@@ -40,6 +40,10 @@ type Rules struct {
 	// look different to them.
 	Seen string
 
+	// Extensions are further ones to be passed on: those that are nothing but a declaration of both sides, and members that
+	// travel anyway. Nil means none.
+	Extensions []string
+
 	// Steps are taken, the first outermost, around each request that goes to a server.
 	Steps []Step
 }

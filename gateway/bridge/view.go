@@ -9,6 +9,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/skills"
 )
 
 // view is all that is shown at one moment, and the rules that hold for it. It is never changed.
@@ -24,6 +25,9 @@ type view struct {
 	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*shownList
 	own     bool // of one caller, who sees other lists than others
+
+	extensions map[string]json.RawMessage // that servers have declared, with their settings
+	withSkills []string                   // servers, in their order
 
 	definitions map[route.Kind]map[route.Target]json.RawMessage // the items by what they are of
 }
@@ -86,6 +90,12 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 		}
 		if m := mirrors(lists[e.Server].Tools[e.Index].Raw); m != nil {
 			v.mirrors[e.Target] = m
+		}
+	}
+	v.extensions = extensionsOf(rules, snaps)
+	for _, s := range snaps {
+		if _, ok := s.Lists.Extensions[skills.Identifier]; ok {
+			v.withSkills = append(v.withSkills, s.Name)
 		}
 	}
 	return v, nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/apps"
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -17,6 +18,7 @@ import (
 var MayAsk = mcp.ClientCapabilities{
 	Elicitation: &mcp.ElicitationCapability{Form: &mcp.Capability{}, URL: &mcp.Capability{}},
 	Sampling:    &mcp.SamplingCapability{Tools: &mcp.Capability{}, Context: &mcp.Capability{}},
+	Extensions:  map[string]json.RawMessage{apps.Identifier: apps.Host().Settings}, // in words too: each tool has to answer so
 }
 
 const (

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/skills"
 )
 
 // link is a Conn over package client.
@@ -66,7 +68,8 @@ func OpenWith(opts client.Options, o OpenOptions, dial func(client.Options) (*cl
 	l.streams = o.Streams
 	opts.Capabilities = l.capabilities()
 	opts.OnNotification, opts.OnRequest = l.notification, l.request
-	opts.Tasks = true // those of clients; a call that takes none says so
+	opts.Extensions = append(slices.Clone(opts.Extensions), skills.Extension()) // for its methods; no client declares it
+	opts.Tasks = true                                                           // those of clients; a call that takes none says so
 	if o.Release != nil {
 		l.release = sync.OnceValue(o.Release)
 	}

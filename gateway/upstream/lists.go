@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,6 +41,9 @@ type Lists struct {
 
 	// ServesResources says that the server declared resources, though it may list none.
 	ServesResources bool
+
+	// Extensions are those that the server has declared, with their settings.
+	Extensions map[string]json.RawMessage
 
 	hints hints
 }
@@ -92,6 +96,7 @@ func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(strin
 	next := *old
 	has := declared(c.Capabilities())
 	next.ServesResources = has&Resources != 0
+	next.Extensions = c.Capabilities().Extensions
 	news := announced(c.Capabilities())
 	for i, l := range listings {
 		if kinds&l.kind == 0 {
@@ -205,6 +210,9 @@ func changes(a, b *Lists) Kinds {
 	}
 	if a.ServesResources != b.ServesResources {
 		k |= Resources
+	}
+	if !maps.EqualFunc(a.Extensions, b.Extensions, func(x, y json.RawMessage) bool { return string(x) == string(y) }) {
+		k |= Resources // which is what those that are known add to
 	}
 	return k
 }
