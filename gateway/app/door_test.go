@@ -1,0 +1,78 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/transport"
+)
+
+// TestAddressesOfPaths holds which public address the paths of a gateway have, for which tokens are made.
+func TestAddressesOfPaths(t *testing.T) {
+	for _, c := range []struct{ resource, path, want string }{
+		{"https://pub.example/mcp", "/mcp", "https://pub.example/mcp"},
+		{"https://pub.example/mcp", "/sse", "https://pub.example/sse"},
+		{"https://pub.example/mcp", "/mcp/team", "https://pub.example/mcp/team"},
+		{"https://pub.example/x/mcp/", "/mcp", "https://pub.example/x/mcp/"},
+		{"https://pub.example/x/mcp/", "/sse", "https://pub.example/x/sse"},
+		{"https://pub.example/x/mcp/", "/mcp/team", "https://pub.example/x/mcp/team"},
+		{"https://pub.example/gateway", "/mcp", "https://pub.example/gateway"}, // a proxy gives it another path
+		{"https://pub.example/gateway", "/mcp/team", "https://pub.example/gateway/team"},
+		{"https://pub.example/gateway", "/sse", "https://pub.example/gateway"}, // nobody knows where that is
+		{"", "/mcp", ""},
+		{"", "/sse", ""},
+	} {
+		l := &lock{door: newDoor("/mcp", nil), auth: &config.Auth{Resource: c.resource}}
+		if got := l.resource(c.path); got != c.want {
+			t.Errorf("%s of %q: got %q, want %q", c.path, c.resource, got, c.want)
+		}
+	}
+}
+
+// TestGuardBelowTheEndpoint holds that a handler below the endpoint has metadata of its own, takes tokens for itself and for the
+// whole gateway, and that one for it is good nowhere else.
+func TestGuardBelowTheEndpoint(t *testing.T) {
+	login := startLogin(t)
+	conf := read(t, protected(`{"resource": "`+resource+`", "jwt": {"issuer": "`+login.url+`", "rolesClaim": "groups"}}`, "http://127.0.0.1:1/"))
+	d := newDoor("/mcp", &refusals{line: t.Logf})
+	defer d.log.close()
+	l, err := d.fit(conf.Auth)
+	check(t, err)
+	d.lock.Store(l)
+	var seen []*mcp.Principal
+	here := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = append(seen, transport.PrincipalOf(r)) })
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", d.guard("/mcp", here))
+	mux.Handle("/mcp/team", d.guard("/mcp/team", here))
+	mux.HandleFunc("/.well-known/", d.metadata)
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	team := login.token(t, map[string]any{"aud": resource + "/team"})
+	whole := login.token(t, nil)
+	for _, c := range []struct {
+		path, token string
+		status      int
+	}{{"/mcp", whole, 200}, {"/mcp/team", whole, 200}, {"/mcp/team", team, 200}, {"/mcp", team, 401}} {
+		if got := ask(t, "POST", web.URL+c.path, "", bearer(c.token)...); got.status != c.status {
+			t.Errorf("%s with a token for %s: %v", c.path, map[bool]string{true: "all", false: "the team"}[c.token == whole], got)
+		}
+	}
+	who := seen[0]
+	if len(seen) != 3 || who.Issuer != login.url || who.Subject != "ann" || who.ClientID != "desk" || !slices.Equal(who.Scopes, []string{"mcp"}) ||
+		!slices.Equal(who.Roles, []string{"ops"}) || !strings.Contains(string(who.Claims), `"groups":["ops"]`) {
+		t.Errorf("let in %d times, first %+v", len(seen), who)
+	}
+	nobody := ask(t, "POST", web.URL+"/mcp/team", "")
+	where := "/.well-known/oauth-protected-resource/x/mcp/team"
+	if !strings.Contains(nobody.header.Get("WWW-Authenticate"), `resource_metadata="https://pub.example`+where+`"`) {
+		t.Errorf("nobody: %v", nobody)
+	}
+	if got := ask(t, "GET", web.URL+where, ""); !strings.Contains(got.body, `"resource":"`+resource+`/team"`) {
+		t.Errorf("the metadata: %v", got)
+	}
+}
