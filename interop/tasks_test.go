@@ -2,7 +2,6 @@ package interop
 
 import (
 	"context"
-	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -18,19 +17,7 @@ import (
 // and one that breaks.
 func TestTypeScriptRunsTasks(t *testing.T) {
 	s := server.New(mcp.Implementation{Name: "jobs", Version: "1.0.0"}, server.Options{Tasks: tasks.New(tasks.Options{PollInterval: 100 * time.Millisecond})})
-	add := func(name string, fn func(context.Context, *server.Request, struct{}) (string, error)) {
-		server.AddTool(s, mcp.Tool{Name: name, Execution: tasks.Must()}, tasks.Whole(fn))
-	}
-	add("ask", func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
-		who, err := server.ElicitAs[struct {
-			Name string `json:"name"`
-		}](ctx, req, "Who are you?")
-		return "hello " + who.Name, err
-	})
-	add("fail", func(context.Context, *server.Request, struct{}) (string, error) { return "", errors.New("no paper") })
-	add("break", func(context.Context, *server.Request, struct{}) (string, error) {
-		return "", mcp.Errorf(4711, "broken")
-	})
+	addJobs(s)
 	web := httptest.NewServer(s.Handler())
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
@@ -38,18 +25,7 @@ func TestTypeScriptRunsTasks(t *testing.T) {
 		}
 		web.Close()
 	})
-	driver := Driver{Name: "typescript-1-tasks", run: nodeDriver("tasks1.mjs")}
-	report := driver.Run(t, Target{URL: web.URL + "/mcp"}, Plan{Steps: []Step{{Do: "call", Name: "ask"}, {Do: "call", Name: "fail"}, {Do: "call", Name: "break"}}})
-	if report.Error != nil {
-		t.Fatalf("connect: %d %s", report.Error.Code, report.Error.Message)
-	}
-	SaysText("hello Ada")(t, report.Steps[0])
-	if got := string(report.Steps[1].Result); !strings.Contains(got, "no paper") || !strings.Contains(got, `"isError":true`) {
-		t.Errorf("a tool that fails: %s, %+v", got, report.Steps[1].Error)
-	}
-	if failed := report.Steps[2].Error; failed == nil || !strings.Contains(failed.Message, "broken") {
-		t.Errorf("a tool that breaks: %+v", failed)
-	}
+	runJobs(t, web.URL+"/mcp")
 }
 
 // TestTasksOfServerEverything runs the task of the reference server, which asks its client in the middle.

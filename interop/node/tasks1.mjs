@@ -15,7 +15,7 @@ async function follow(client, params) {
     switch (message.type) {
       case 'taskCreated':
         id = message.task.taskId;
-        if (message.task.ttl !== 60000) throw new Error(`the task lives ${message.task.ttl} ms`);
+        if (message.task.ttl < 60000) throw new Error(`the task lives ${message.task.ttl} ms`);
         break;
       case 'error':
         if (!id) throw message.error;
