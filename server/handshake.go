@@ -35,6 +35,9 @@ func (s *Server) discover(ctx context.Context, r *Request) *era.Outcome {
 // describe says what the server is to the sender of a request.
 func (s *Server) describe(ctx context.Context, r *Request) (Description, error) {
 	d := Description{Capabilities: s.registeredCapabilities(), Instructions: s.opts.Instructions}
+	if changed := s.advice.Load(); changed != nil {
+		d.Instructions = *changed
+	}
 	if s.opts.Tasks != nil && d.Capabilities.Tasks == nil {
 		d.Capabilities.Tasks = s.opts.Tasks.Capability(r)
 	}
@@ -50,6 +53,10 @@ func (s *Server) describe(ctx context.Context, r *Request) (Description, error) 
 	d.Capabilities = s.fit(ctx, r, d.Capabilities)
 	return d, nil
 }
+
+// SetInstructions changes [Options.Instructions] while the server runs: for clients that ask from now on. It may be called
+// concurrently.
+func (s *Server) SetInstructions(text string) { s.advice.Store(&text) }
 
 // result answers with a value of the model.
 func (s *Server) result(r *Request, v json.Marshaler) *era.Outcome {

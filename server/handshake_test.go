@@ -139,3 +139,15 @@ func TestModernRequestsStandAlone(t *testing.T) {
 	w.caps = `{}`
 	w.want("tools/call", `"name":"can"`, `{"content":[{"type":"text","text":"nothing"}]}`)
 }
+
+// TestSetInstructions changes them while clients come and go, of both eras.
+func TestSetInstructions(t *testing.T) {
+	s := newServer(server.Options{Instructions: "be kind"})
+	s.SetInstructions("be brief")
+	if got := member(t, greet(t, s, legacy), "instructions"); got != `"be brief"` {
+		t.Errorf("got %s", got)
+	}
+	dial(t, s, modern).want("server/discover", "", `{"supportedVersions":["2026-07-28"],"capabilities":{"logging":{}},"instructions":"be brief"}`)
+	s.SetInstructions("")
+	dial(t, s, modern).want("server/discover", "", `{"supportedVersions":["2026-07-28"],"capabilities":{"logging":{}}}`)
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/config"
 )
 
@@ -52,10 +53,10 @@ const readTime = 31 * time.Second
 // dismiss ends what those have open who may not call any more. What they open with requests that were let in before and have
 // not been read yet ends when these must have been.
 func (g *gateway) dismiss(ctx context.Context, l *lock) {
-	g.bridge.Dismiss(l.gone)
+	g.bridges(func(b *bridge.Bridge) { b.Dismiss(l.gone) })
 	late := time.AfterFunc(cmp.Or(g.opts.late, readTime), func() {
 		if g.door.lock.Load() == l { // else a later reload sees to it
-			g.bridge.Dismiss(l.gone)
+			g.bridges(func(b *bridge.Bridge) { b.Dismiss(l.gone) })
 		}
 	})
 	context.AfterFunc(ctx, func() { late.Stop() })

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +18,6 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/config"
-	"github.com/rialto-mcp/rialto/gateway/demo"
 	"github.com/rialto-mcp/rialto/gateway/observe"
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
@@ -44,6 +45,9 @@ type Options struct {
 
 	// Stdio serves this one connection instead of HTTP. Nil means HTTP.
 	Stdio transport.Conn
+
+	// Bundle is the one that Stdio serves; empty means everything. It is not for HTTP, which serves all of them.
+	Bundle string
 
 	// Stderr is told what happens, in lines.
 	Stderr io.Writer
@@ -83,11 +87,19 @@ type gateway struct {
 
 	audit  *observe.Audit
 	seen   *observe.Observer
-	front  *server.Server
 	roots  upstream.Roots // that servers are told of
 	policy *policy.Policy
-	set    *upstream.Set  // nil for the demonstration
-	bridge *bridge.Bridge // likewise
+	set    *upstream.Set // nil for the demonstration
+
+	options  server.Options           // of the fronts that are raised next
+	fronts   atomic.Pointer[[]*front] // that are served; that of everything first
+	running  context.Context          // ends when the gateway stops
+	halt     context.CancelFunc
+	retiring sync.WaitGroup // of bundles that have been taken out
+	leaving  sync.Map       // those, as *front
+
+	unfollow  context.CancelFunc // ends what follows the file; nil for nothing
+	following sync.WaitGroup
 }
 
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
@@ -108,6 +120,8 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	defer func() { g.audit.Close() }()
+	g.running, g.halt = context.WithCancel(context.WithoutCancel(ctx))
+	defer g.halt()
 	if err := g.provision(); err != nil {
 		return err
 	}
@@ -127,15 +141,11 @@ func (g *gateway) provision() error {
 	if err := g.observe(&o); err != nil {
 		return err
 	}
+	g.options = o
 	if g.opts.Config == nil {
-		g.front = demo.Server(g.opts.Version, o)
-		return nil
+		return g.raiseAll()
 	}
 	g.policy = policy.New(g.policyOptions(o.Logger))
-	rules, err := g.policy.Over(g.begun.Policy, g.rulesOf(g.begun))
-	if err != nil {
-		return err
-	}
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
 	g.roots.Set(g.begun.RootsByServer())
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
@@ -147,31 +157,42 @@ func (g *gateway) provision() error {
 		Pool:       poolOf(g.begun),
 		TrustHints: func(s manager.Server) bool { return g.conf.Load().PerServer[s.Name].TrustHints },
 		OnState:    g.state,
-		OnChange:   func() { g.bridge.Changed() },
-		OnUpdate:   func(server, uri string) { g.bridge.Updated(server, uri) },
-		OnTask:     func(server, id string) { g.bridge.TaskChanged(server, id) },
-
-		OnOwnChange: func(owner *upstream.Owner, lists upstream.Kinds) { g.bridge.OwnChanged(owner, lists) },
-		OnOwnUpdate: func(owner *upstream.Owner, server, uri string) { g.bridge.OwnUpdated(owner, server, uri) },
-
+		OnChange:   func() { g.bridges((*bridge.Bridge).Changed) },
+		OnUpdate: func(server, uri string) {
+			g.bridges(func(b *bridge.Bridge) { b.Updated(server, uri) })
+		},
+		OnTask: func(server, id string) {
+			g.bridges(func(b *bridge.Bridge) { b.TaskChanged(server, id) })
+		},
+		OnOwnChange: func(owner *upstream.Owner, lists upstream.Kinds) {
+			g.bridges(func(b *bridge.Bridge) { b.OwnChanged(owner, lists) })
+		},
+		OnOwnUpdate: func(owner *upstream.Owner, server, uri string) {
+			g.bridges(func(b *bridge.Bridge) { b.OwnUpdated(owner, server, uri) })
+		},
 		Logger: o.Logger,
 	})
-	g.bridge, err = bridge.New(info, g.set, bridge.Options{
-		Rules: rules, Server: o, Logger: o.Logger, OnNotes: g.say.names,
-	})
-	if err != nil {
-		return err
-	}
-	g.front = g.bridge.Server()
-	return nil
+	return g.raiseAll()
 }
 
 // state tells what has become of a server, and of what is said of its lists and does not fit them.
 func (g *gateway) state(s upstream.Status) {
 	g.say.state(s)
 	if s.State == manager.Ready {
-		g.say.misfits(g.conf.Load().Plan().Notes(g.set.Snapshots()))
+		g.misfits(g.conf.Load())
 	}
+}
+
+// misfits tells of what a configuration says of the lists of servers, and of bundles, and does not fit them.
+func (g *gateway) misfits(c *config.Config) {
+	snaps, plan := g.set.Snapshots(), c.Plan()
+	notes := plan.Notes(snaps)
+	for _, bundle := range slices.Sorted(maps.Keys(c.Bundles)) {
+		for _, note := range plan.Bundle(c.Bundles[bundle].Shows).Notes(snaps) {
+			notes = append(notes, fmt.Sprintf("bundle %q: %s", bundle, note))
+		}
+	}
+	g.say.misfits(notes)
 }
 
 // begin connects to the servers. The answer ends what began, and may be called before everything has begun.
@@ -196,14 +217,9 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	if g.opts.Source == nil {
 		return g.set.Close, nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var following sync.WaitGroup
-	following.Go(func() { g.follow(ctx) }) // ends with end, which waits
-	return func() {
-		cancel()
-		following.Wait()
-		g.set.Close()
-	}, nil
+	ctx, g.unfollow = context.WithCancel(ctx)
+	g.following.Go(func() { g.follow(ctx) }) // ends with stop, which waits
+	return g.set.Close, nil
 }
 
 func (g *gateway) serveStdio(ctx context.Context) error {
@@ -211,8 +227,12 @@ func (g *gateway) serveStdio(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, g.opts.Stdio.Close())
 	}
-	g.say.line("rialto %s: serving on standard input and output", g.opts.Version)
-	err = g.front.Serve(ctx, g.opts.Stdio)
+	what := ""
+	if g.opts.Bundle != "" {
+		what = "the bundle " + g.opts.Bundle + " "
+	}
+	g.say.line("rialto %s: serving %son standard input and output", g.opts.Version, what)
+	err = g.find(g.opts.Bundle).server.Serve(ctx, g.opts.Stdio)
 	if ctx.Err() != nil {
 		err = nil
 	}
@@ -252,14 +272,24 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 
 // stop drains and stops: no new requests, streams end, then the servers.
 func (g *gateway) stop(h *http.Server, end func()) {
+	if g.unfollow != nil { // first, so that no bundle comes or goes meanwhile
+		g.unfollow()
+		g.following.Wait()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	ended := make(chan struct{})
-	go func() { // waited for below
+	var closing sync.WaitGroup
+	for _, f := range g.all() {
+		closing.Go(func() { // waited for below
+			if err := f.server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				g.say.line("rialto: while stopping: %v", err)
+			}
+		})
+	}
+	go func() { // likewise
 		defer close(ended)
-		if err := g.front.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			g.say.line("rialto: while stopping: %v", err)
-		}
+		closing.Wait()
 	}()
 	if h != nil {
 		if err := h.Shutdown(ctx); err != nil {
@@ -274,8 +304,10 @@ func (g *gateway) stop(h *http.Server, end func()) {
 		case <-time.After(closeTime):
 		}
 	}
-	if g.bridge != nil {
-		g.bridge.Close()
+	g.halt()
+	g.retiring.Wait()
+	for _, f := range g.all() {
+		f.close()
 	}
 	end()
 }

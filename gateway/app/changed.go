@@ -38,6 +38,8 @@ var settings = []setting{
 	{"pool.mostPerServer", true, func(c *config.Config) any { return c.Pool.Each }},
 	{"pool.idle", true, func(c *config.Config) any { return c.Pool.Idle }},
 	{"roots", true, roots},
+	{"serveAll", true, func(c *config.Config) any { return c.ServeAll }},
+	{"bundles", true, func(c *config.Config) any { return c.Bundles }},
 	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},
 	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},

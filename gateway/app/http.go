@@ -22,13 +22,12 @@ const (
 // tokens are to be had.
 func (g *gateway) handler() http.Handler {
 	mux := http.NewServeMux()
-	endpoint := g.door.guard(g.begun.Path, g.front.Handler())
-	mux.Handle(g.begun.Path, endpoint)
-	mux.Handle(g.begun.Path+"/{$}", endpoint)
+	whole := g.find("")
+	mux.Handle(g.begun.Path, g.whole(whole.endpoint))
+	mux.HandleFunc(g.begun.Path+"/", g.below)
 	if g.begun.Path != ssePath && g.begun.Path != messagePath {
-		old := g.door.guard(ssePath, g.front.SSEHandler())
-		mux.Handle(ssePath, old)
-		mux.Handle(messagePath, old)
+		mux.Handle(ssePath, g.whole(whole.sse))
+		mux.Handle(messagePath, g.whole(whole.sse))
 	}
 	if g.begun.Path != healthPath {
 		mux.Handle("GET "+healthPath, g.door.ajar(http.HandlerFunc(g.health)))
@@ -38,14 +37,53 @@ func (g *gateway) handler() http.Handler {
 		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
 	}
 	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))
-	mux.Handle("/", g.door.page("", http.NotFoundHandler()))
+	mux.Handle("/", g.nowhere())
 	return mux
+}
+
+// nowhere answers for paths where nothing is.
+func (g *gateway) nowhere() http.Handler { return g.door.page("", http.NotFoundHandler()) }
+
+// whole serves everything that is behind the gateway, where the configuration has it so.
+func (g *gateway) whole(inner http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.conf.Load().ServeAll {
+			g.nowhere().ServeHTTP(w, r)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// below serves the bundles, each under its name below the path of the endpoint, and HTTP+SSE below that.
+func (g *gateway) below(w http.ResponseWriter, r *http.Request) {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, g.begun.Path+"/"), "/")
+	f := g.find(name)
+	switch {
+	case name == "" && rest == "":
+		g.whole(f.endpoint).ServeHTTP(w, r)
+	case name == "" || f == nil:
+		g.nowhere().ServeHTTP(w, r)
+	case rest == "":
+		f.endpoint.ServeHTTP(w, r)
+	case "/"+rest == ssePath, "/"+rest == messagePath:
+		f.sse.ServeHTTP(w, r)
+	default:
+		g.nowhere().ServeHTTP(w, r)
+	}
 }
 
 // root tells a person who has opened the address in a browser where things are.
 func (g *gateway) root(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := fmt.Fprintf(w, "This is a gateway for the Model Context Protocol. Clients use the address %s; %s has the states of the servers.\n", g.begun.Path, healthPath)
+	var paths []string
+	for _, f := range g.all() {
+		if f.bundle != "" || g.conf.Load().ServeAll {
+			paths = append(paths, g.path(f.bundle))
+		}
+	}
+	_, err := fmt.Fprintf(w, "This is a gateway for the Model Context Protocol. Clients use the address %s; %s has the states of the servers.\n",
+		strings.Join(paths, " or "), healthPath)
 	if err != nil {
 		g.say.line("rialto: /: %v", err)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -54,7 +55,7 @@ func (g *gateway) follow(ctx context.Context) {
 			g.reload(ctx, w)
 		case <-look:
 			if g.policy.Refresh() {
-				g.bridge.Changed()
+				g.bridges((*bridge.Bridge).Changed)
 			}
 			switch w.look() {
 			case sightNew:
@@ -117,12 +118,7 @@ func (g *gateway) swap(next *config.Config) *lock {
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
 		return nil
 	}
-	rules, err := g.policy.Over(next.Policy, g.rulesOf(next))
-	if err != nil {
-		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
-		return nil
-	}
-	err = g.bridge.Reload(rules, enabled(next.Servers), func() (err error) {
+	err = g.reloadFronts(next, func() (err error) {
 		g.set.Limit(limitsOf(next))
 		g.set.LimitPool(poolOf(next))
 		g.set.Tune(next.Tunings())
@@ -139,11 +135,10 @@ func (g *gateway) swap(next *config.Config) *lock {
 		return nil
 	}
 	g.audit.Take(log)
-	g.front.SetPageSize(next.PageSize)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
 	g.conf.Store(next)
 	g.say.reloaded(g, old, next, changes) // forgets the misfits that have been told
-	g.say.misfits(next.Plan().Notes(g.set.Snapshots()))
+	g.misfits(next)
 	return fitting
 }
 
@@ -151,10 +146,16 @@ func limitsOf(c *config.Config) upstream.Limits {
 	return upstream.Limits{Connect: c.ConnectTimeout, List: c.ListTimeout, Call: c.CallTimeout, Total: c.TotalTimeout}
 }
 
-// rulesOf is what a configuration lays down about all that passes.
-func (g *gateway) rulesOf(c *config.Config) bridge.Rules {
-	plan := c.Plan()
-	return bridge.Rules{Naming: namingOf(c), Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: append(g.observed(), plan.Step)}
+// rules are what a configuration lays down about all that passes, or about a bundle of it.
+func (g *gateway) rules(c *config.Config, bundle string) (bridge.Rules, error) {
+	naming, plan := namingOf(c), c.Plan()
+	if bundle != "" {
+		of := c.Bundles[bundle]
+		naming.Mode, plan = cmp.Or(of.Prefix, naming.Mode), plan.Bundle(of.Shows)
+	}
+	return g.policy.Over(c.Policy, bridge.Rules{
+		Naming: naming, Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: append(g.observed(), plan.Step),
+	})
 }
 
 // namingOf leaves out the aliases of servers that take no part.

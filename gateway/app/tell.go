@@ -177,8 +177,16 @@ func (t *teller) release() {
 
 // listening says where the gateway is, and what to try next.
 func (t *teller) listening(g *gateway, addr net.Addr) {
-	url := "http://" + addr.String() + g.begun.Path
+	url := "http://" + addr.String()
+	if g.begun.ServeAll {
+		url += g.begun.Path
+	}
 	t.line("rialto %s: listening on %s", g.opts.Version, url)
+	for _, f := range g.all() {
+		if f.bundle != "" {
+			t.line("  bundle %s: %s", f.bundle, "http://"+addr.String()+g.path(f.bundle))
+		}
+	}
 	who := callers(g.begun.Auth)
 	if who != "" {
 		t.line("rialto: who may call: %s", who)

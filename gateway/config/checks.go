@@ -99,7 +99,7 @@ func advice(key string, known []string) string {
 	switch {
 	case best != "":
 		return fmt.Sprintf("did you mean %s?", best)
-	case len(known) == 0 || len(known) > 20:
+	case len(known) == 0 || len(known) > 40:
 		return "remove it"
 	}
 	return "known are " + strings.Join(known, ", ")

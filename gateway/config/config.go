@@ -36,6 +36,9 @@ type Config struct {
 	Audit  *Audit          // nil for none
 	Policy policy.Settings // who may use what, and how often
 
+	Bundles  map[string]Bundle // by their names, which are those of the paths below that of the endpoint
+	ServeAll bool              // the endpoint itself serves everything
+
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
 	Pool  Pool
@@ -55,6 +58,7 @@ func Default() *Config {
 	return &Config{
 		Listen:         "127.0.0.1:8421",
 		Path:           "/mcp",
+		ServeAll:       true,
 		Naming:         route.Naming{Mode: route.OnCollision, Separator: "__"},
 		ConnectTimeout: 15 * time.Second,
 		ListTimeout:    30 * time.Second,

@@ -89,6 +89,8 @@ func (c *Config) normalSection() ordered {
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},
 		{"roots", normalRoots(c.Roots)},
+		{"serveAll", c.ServeAll},
+		{"bundles", c.normalBundles()},
 		{"servers", servers},
 	}
 }

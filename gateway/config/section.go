@@ -22,6 +22,7 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
 	} else if v := f.Root.Member(sectionKey); v != nil {
 		s.object(v, s.settings())
+		s.checkServeAll(v)
 	}
 	broken := !problems.Empty()
 	if entries, ok := errors.AsType[*manager.ConfigErrors](err); ok {
@@ -65,12 +66,7 @@ func (s *section) settings() []setting {
 		{"allowedOrigins", s.texts(&c.AllowedOrigins, checkOrigin)},
 		{"insecure", s.insecure},
 		{"auth", s.auth},
-		{"prefix", s.text((*string)(&c.Naming.Mode), func(mode string) error {
-			if mode == "" { // means the default in route, but is no way to write it
-				return errors.New("the mode is empty; write collision, always or never")
-			}
-			return route.Naming{Mode: route.Mode(mode)}.Validate(nil)
-		})},
+		{"prefix", s.text((*string)(&c.Naming.Mode), checkMode)},
 		{"separator", s.text(&c.Naming.Separator, func(separator string) error {
 			if separator == "" {
 				return errors.New("the separator is empty; write 1 to 4 of '_' and '-'")
@@ -88,6 +84,8 @@ func (s *section) settings() []setting {
 		{"audit", s.audit},
 		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},
 		{"roots", s.roots(&c.Roots)},
+		{"serveAll", s.boolean(&c.ServeAll)},
+		{"bundles", s.bundles},
 		{"servers", s.servers},
 	}
 }

@@ -21,6 +21,7 @@ func (s Server) IsZero() bool { return s.Tools.IsZero() && s.Prompts.IsZero() &&
 // Plan is what is said of all servers. It is not changed; its methods may be called concurrently.
 type Plan struct {
 	servers map[string]Server
+	bundle  *Bundle // nil for everything
 }
 
 // New makes a plan of what is said of servers, by their names. The map is not kept.
@@ -38,29 +39,46 @@ func New(servers map[string]Server) *Plan {
 func (p *Plan) Shape(snaps []upstream.Snapshot) []upstream.Snapshot {
 	out := slices.Clone(snaps)
 	for i, snap := range snaps {
-		s, ok := p.servers[snap.Name]
-		if !ok {
-			continue
+		if s, ok := p.servers[snap.Name]; ok {
+			lists := *snap.Lists
+			lists.Tools, lists.Prompts = s.Tools.of(lists.Tools, nil), s.Prompts.of(lists.Prompts, nil)
+			lists.Resources, lists.Templates = s.Resources.of(lists.Resources), s.Resources.of(lists.Templates)
+			out[i].Lists = &lists
 		}
-		lists := *snap.Lists
-		lists.Tools, lists.Prompts = s.Tools.of(lists.Tools, nil), s.Prompts.of(lists.Prompts, nil)
-		lists.Resources, lists.Templates = s.Resources.of(lists.Resources), s.Resources.of(lists.Templates)
-		out[i].Lists = &lists
+		if p.bundle != nil {
+			out[i].Lists = p.bundle.shape(p, snap.Name, out[i].Lists)
+		}
 	}
 	return out
 }
 
 // Names gives the names that take the place of those of servers; "" is none. It is made for bridge.Rules.
 func (p *Plan) Names(kind route.Kind, to route.Target) string {
+	if p.bundle != nil && kind == route.Tool {
+		if name := p.bundle.Rename[to.Server+"/"+to.Name]; name != "" {
+			return name
+		}
+	}
+	return p.given(kind, to)
+}
+
+// given is the name that takes the place of that of a server everywhere.
+func (p *Plan) given(kind route.Kind, to route.Target) string {
 	s := p.servers[to.Server]
-	if kind == route.Prompt {
+	switch kind {
+	case route.Tool:
+		return s.Tools.Rename[to.Name]
+	case route.Prompt:
 		return s.Prompts.Rename[to.Name]
 	}
-	return s.Tools.Rename[to.Name]
+	return ""
 }
 
 // Serves tells whether something is there for clients, also where no list names it. It is made for bridge.Rules.
 func (p *Plan) Serves(kind route.Kind, to route.Target) bool {
+	if p.bundle != nil && !p.bundle.serves(kind, to, p.given(kind, to)) {
+		return false
+	}
 	s, ok := p.servers[to.Server]
 	if !ok {
 		return true
@@ -76,8 +94,12 @@ func (p *Plan) Serves(kind route.Kind, to route.Target) bool {
 }
 
 // Notes says what does not fit the servers that are up: one line for each, naming the server. They are for the operator, as
-// what is said of servers may be right again when their lists change.
+// what is said of servers may be right again when their lists change. Those of a bundle are about the bundle alone, and do not
+// name it.
 func (p *Plan) Notes(snaps []upstream.Snapshot) (notes []string) {
+	if p.bundle != nil {
+		return p.bundle.notes(p, snaps)
+	}
 	for _, snap := range snaps {
 		s, ok := p.servers[snap.Name]
 		if !ok || !snap.State.Usable() {

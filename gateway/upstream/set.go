@@ -142,6 +142,8 @@ type Set struct {
 	pool       pool
 	poolLimits atomic.Pointer[PoolLimits]
 
+	windows windows
+
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 

@@ -19,7 +19,8 @@ type gatewayCommand struct {
 	Config string `placeholder:"FILE" help:"Configuration with \"mcpServers\" (or \"servers\"). Without it the built-in demonstration server is served."`
 
 	serving
-	NoWatch bool `help:"Do not read the file anew when it changes while the gateway runs."`
+	Bundle  string `placeholder:"NAME" help:"With --stdio, serve this bundle of the configuration instead of everything."`
+	NoWatch bool   `help:"Do not read the file anew when it changes while the gateway runs."`
 	fileFlags
 }
 
@@ -40,6 +41,12 @@ func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
 	opts := app.Options{Stderr: e.stderr, Version: programVersion()}
 	if err := g.check(); err != nil {
 		return err
+	}
+	switch opts.Bundle = g.Bundle; {
+	case g.Bundle != "" && !g.Stdio:
+		return usage("--bundle is for --stdio; over HTTP every bundle has an address of its own, such as http://127.0.0.1:8421/mcp/%s", g.Bundle)
+	case g.Bundle != "" && g.Config == "":
+		return usage("--bundle %s names a part of a configuration; give that with --config", g.Bundle)
 	}
 	if g.Config != "" {
 		in, err := g.inputs(e, g.console(e))
