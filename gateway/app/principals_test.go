@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
@@ -209,5 +213,28 @@ func TestC090TokensStayHere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVariablesOfTokensStayHere holds that a variable which holds the token of a caller is none that servers see which are started:
+// those have what their entries name.
+func TestVariablesOfTokensStayHere(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell to see what a process is given")
+	}
+	t.Setenv("RIALTO_TEST_TOKEN", annsToken)
+	seen := filepath.Join(t.TempDir(), "seen")
+	conf, err := config.Read(strings.NewReader(`{"gateway": {"auth": {"tokens": [{"name": "ann", "token": "${RIALTO_TEST_TOKEN}"}]}},
+		"mcpServers": {"child": {"command": "sh", "args": ["-c", "{ env; echo $0 $@; } >`+seen+`"], "env": {"NAMED": "here"}}}}`), "mcp.json", config.Options{Lookup: os.LookupEnv})
+	check(t, err)
+	r := start(t, conf)
+	defer r.end(t)
+	r.err.wait(t, "child: failed")
+	if got := ask(t, "POST", r.url, helloLegacy, bearer(annsToken)...); got.status != 200 {
+		t.Errorf("ann: %v", got)
+	}
+	env, err := os.ReadFile(seen)
+	if err != nil || !strings.Contains(string(env), "NAMED=here") || strings.Contains(string(env), annsToken) || strings.Contains(string(env), "RIALTO_TEST_TOKEN") {
+		t.Errorf("the child sees, %v:\n%s", err, env)
 	}
 }
