@@ -9,6 +9,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -74,5 +75,48 @@ func TestGuardBelowTheEndpoint(t *testing.T) {
 	}
 	if got := ask(t, "GET", web.URL+where, ""); !strings.Contains(got.body, `"resource":"`+resource+`/team"`) {
 		t.Errorf("the metadata: %v", got)
+	}
+}
+
+// TestTokensOfBundles holds that a bundle is an address of its own for tokens too: one that was made for it opens nothing else, one
+// for the whole gateway opens it as well. Who is taken out loses what they have open in a bundle.
+func TestTokensOfBundles(t *testing.T) {
+	login := startLogin(t)
+	up := startWatched(t, server.Options{})
+	conf := func(tokens string) string {
+		return strings.Replace(protected(`{"resource": "`+resource+`", "tokens": [`+tokens+`], "jwt": {"issuer": "`+login.url+`"}}`, up.url),
+			`"auth"`, `"bundles": {"team": {"tools": ["greet"]}, "other": {"tools": ["greet"]}}, "auth"`, 1)
+	}
+	f := follow(t, conf(`{"name": "ann", "token": "`+annsToken+`"}, {"name": "bob", "token": "`+bobsToken+`"}`))
+	defer f.end(t)
+	f.err.wait(t, "watched: ready")
+	team, whole := login.token(t, map[string]any{"aud": resource + "/team"}), login.token(t, nil)
+	for _, c := range []struct {
+		path, token string
+		status      int
+	}{
+		{"/team", team, 200}, {"/team", whole, 200}, {"/team", annsToken, 200}, {"/other", whole, 200},
+		{"/other", team, 401}, {"", team, 401}, {"/none", team, 401}, {"/none", whole, 404},
+	} {
+		if got := modern(t, f.url+c.path, "greet", "", bearer(c.token)...); got.status != c.status {
+			t.Errorf("%q with %.12s: %v", c.path, c.token, got)
+		}
+	}
+	for path, where := range map[string]string{"/team": "/x/mcp/team", "/none": "/x/mcp"} {
+		got := modern(t, f.url+path, "greet", "")
+		if want := `Bearer resource_metadata="https://pub.example/.well-known/oauth-protected-resource` + where + `"`; got.status != 401 || got.header.Get("WWW-Authenticate") != want {
+			t.Errorf("nobody at %s: %v", path, got)
+		}
+	}
+	anns, bobs := openSSE(t, f.url+"/team", annsToken), news(t, f.url+"/team", bobsToken)
+	save(t, f.file, conf(`{"name": "bob", "token": "`+bobsToken+`"}`))
+	f.err.wait(t, "was read anew: settings auth")
+	if more := anns.next(); more != "" {
+		t.Errorf("the stream of ann goes on with %s", more)
+	}
+	select {
+	case <-bobs:
+		t.Error("the subscription of bob is over")
+	default:
 	}
 }
