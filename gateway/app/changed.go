@@ -48,6 +48,7 @@ var settings = []setting{
 	{"audit", true, func(c *config.Config) any { return c.Audit }},
 	{"policy.rules", true, func(c *config.Config) any { return c.Policy.Rules }},
 	{"policy.default", true, func(c *config.Config) any { return c.Policy.Default }},
+	{"policy.ask", true, func(c *config.Config) any { return c.Policy.Ask }},
 	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},

@@ -115,3 +115,36 @@ func TestPins_C088(t *testing.T) {
 		})
 	}
 }
+
+// TestAsk holds that a user is told which server asks, and that what servers may ask changes with the file.
+func TestAsk(t *testing.T) {
+	for name, mode := range map[string]client.Mode{"legacy": client.Legacy, "modern": client.Modern} {
+		t.Run(name, func(t *testing.T) {
+			s := server.New(mcp.Implementation{Name: "shop", Version: "1"}, server.Options{})
+			server.AddTool(s, mcp.Tool{Name: "buy"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
+				answer, err := server.ElicitAs[struct{ Size string }](ctx, req, "Which size?")
+				return answer.Size, err
+			})
+			ts := httptest.NewServer(s.Handler())
+			t.Cleanup(ts.Close)
+			f := follow(t, file("", "shop", ts.URL))
+			f.err.wait(t, "shop: ready")
+			asked := make(chan string, 10)
+			c, err := client.DialHTTP(t.Context(), f.url, client.Options{Mode: mode, Elicit: func(_ context.Context, req *client.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked <- req.Message
+				return client.Accept(map[string]string{"Size": "42"})
+			}})
+			check(t, err)
+			defer func() { check(t, c.Close()) }()
+			r, err := c.CallTool(t.Context(), "buy", nil)
+			if got := <-asked; err != nil || r.Text() != "42" || got != "[shop] Which size?" {
+				t.Errorf("asked %q, and the answer is %v, %v", got, r, err)
+			}
+			save(t, f.file, file(`"policy": {"ask": {"servers": {"shop": {"forms": false}}}}`, "shop", ts.URL))
+			f.err.wait(t, "settings policy.ask")
+			if r, err := c.CallTool(t.Context(), "buy", nil); err == nil && !r.IsError || len(asked) > 0 {
+				t.Errorf("what may not be asked: %v, %v", r, err)
+			}
+		})
+	}
+}

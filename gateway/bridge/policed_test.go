@@ -31,7 +31,7 @@ func policed(t *testing.T, s policy.Settings, backends ...backend) (w *world, p 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = newWorldWith(t, bridge.Options{Rules: rules, Server: server.Options{HTTP: byName}}, backends...)
+	w = newWorldOver(t, bridge.Options{Rules: rules, Server: server.Options{HTTP: byName}}, p.Asking, backends...)
 	return w, p, func() []policy.Decision {
 		mu.Lock()
 		defer mu.Unlock()

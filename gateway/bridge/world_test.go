@@ -36,6 +36,7 @@ type world struct {
 	bridge  *bridge.Bridge
 	roots   upstream.Roots
 	set     *upstream.Set
+	over    func(bridge.Upstreams) bridge.Upstreams // nil for nothing
 	servers map[string]*server.Server
 
 	mu      sync.Mutex
@@ -57,7 +58,13 @@ func newWorld(t *testing.T, naming route.Naming, backends ...backend) *world {
 
 func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
 	t.Helper()
-	w := &world{servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
+	return newWorldOver(t, o, nil, backends...)
+}
+
+// newWorldOver puts something between the bridge and its servers.
+func newWorldOver(t *testing.T, o bridge.Options, over func(bridge.Upstreams) bridge.Upstreams, backends ...backend) *world {
+	t.Helper()
+	w := &world{over: over, servers: make(map[string]*server.Server), wires: make(map[string]transport.Conn)}
 	down, urls, roots := make(map[string]error), make(map[string]string), make(map[string][]mcp.Root)
 	var entries []manager.Server
 	for _, b := range backends {
@@ -109,7 +116,11 @@ func newWorldWith(t *testing.T, o bridge.Options, backends ...backend) *world {
 func (w *world) raise(t *testing.T, o bridge.Options) {
 	t.Helper()
 	var err error
-	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, w.set, o)
+	var ups bridge.Upstreams = w.set
+	if w.over != nil {
+		ups = w.over(ups)
+	}
+	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, ups, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ func (s *section) policy() []setting {
 	return []setting{
 		{"rules", listOf(s, maxRules, &p.Rules, s.rule)},
 		{"default", s.text((*string)(&p.Default), func(a string) error { return policy.Action(a).Check() })},
+		{"ask", s.ask},
 		{"pin", s.pin},
 		{"rateLimits", listOf(s, maxLimits, &p.Limits, s.limit)},
 	}
@@ -166,7 +167,7 @@ func (c *Config) normalPolicy() ordered {
 	for _, l := range p.Limits {
 		limits = append(limits, normalLimit(l))
 	}
-	return ordered{{"rules", rules}, {"default", p.Default}, {"rateLimits", limits}, {"pin", normalPin(p.Pin)}}
+	return ordered{{"rules", rules}, {"default", p.Default}, {"rateLimits", limits}, {"ask", c.normalAsk()}, {"pin", normalPin(p.Pin)}}
 }
 
 func normalLimit(l policy.Limit) ordered {

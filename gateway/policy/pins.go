@@ -38,9 +38,12 @@ type pins struct {
 	path  string // "" before the first use
 	lock  *Lock
 	stamp stamp
-	told  map[string]string           // by server: what was told last
-	seen  map[*upstream.Lists]*judged // of the lists in use
+	told  map[string]bool             // what was told since the file was read
+	seen  map[*upstream.Lists]*judged // of the lists that were looked at
 }
+
+// mostSeen bounds the lists whose digests are kept, and the differences that are told once: callers may have lists of their own.
+const mostSeen = 1000
 
 type judged struct {
 	prints Prints
@@ -78,7 +81,7 @@ func (p *pins) use(path string) error {
 	if p.path == path && now == (stamp{}) { // it was deleted: what is known stays known
 		lock = p.lock
 	}
-	p.path, p.lock, p.stamp = path, lock, now
+	p.path, p.lock, p.stamp, p.told = path, lock, now, nil
 	return nil
 }
 
@@ -108,14 +111,16 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := slices.Clone(snaps)
-	seen := make(map[*upstream.Lists]*judged)
+	if p.seen == nil || len(p.seen) > mostSeen {
+		p.seen = make(map[*upstream.Lists]*judged)
+	}
 	var fresh []string
 	for i, s := range snaps {
 		j := p.seen[s.Lists]
 		if j == nil {
 			j = &judged{prints: PrintsOf(s.Lists)}
 		}
-		seen[s.Lists] = j
+		p.seen[s.Lists] = j
 		if len(j.prints) == 0 { // it is down, or has nothing
 			continue
 		}
@@ -130,7 +135,6 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 			out[i].Lists = without(s.Lists, j.bad)
 		}
 	}
-	p.seen = seen
 	if fresh != nil {
 		p.record(fresh)
 	}
@@ -144,8 +148,6 @@ func (p *pins) judge(server string, j *judged, do OnChange) {
 	if do == Warn {
 		effect, then = Warned, "which rialto pin accepts"
 	}
-	all := ""
-	var lines []func()
 	for _, d := range p.lock.Compare(server, j.prints) {
 		if d.What == isRemoved {
 			continue
@@ -154,21 +156,15 @@ func (p *pins) judge(server string, j *judged, do OnChange) {
 			j.bad[d.Kind] = make(map[string]bool)
 		}
 		j.bad[d.Kind][d.Name] = true
-		all += d.String() + "\n"
-		lines = append(lines, func() {
+		if key := server + "\x00" + d.String(); !p.told[key] {
+			if p.told == nil || len(p.told) > mostSeen {
+				p.told = make(map[string]bool)
+			}
+			p.told[key] = true
 			p.policy.tell("  %s: %s, %s", server, d, then)
 			p.policy.decided(context.Background(), Decision{By: ByPin, Effect: effect, Reason: d.String(), Kind: d.Kind, Target: route.Target{Server: server, Name: d.Name}})
-		})
-	}
-	if p.told[server] != all {
-		for _, line := range lines {
-			line()
 		}
 	}
-	if p.told == nil {
-		p.told = make(map[string]string)
-	}
-	p.told[server] = all
 }
 
 // with is the lock and what one more server lists. The lock itself is not changed.

@@ -129,7 +129,6 @@ func TestPins_C088(t *testing.T) {
 		"pinned the definitions of weather, seen for the first time, in FOLDER/pins.json",
 		`  weather: tool "forecast" has changed: description, so it is not there until it is accepted with rialto pin`,
 		`  weather: tool "purge" is new, so it is not there until it is accepted with rialto pin`,
-		`  weather: tool "purge" is new, so it is not there until it is accepted with rialto pin`,
 		"pinned the definitions of notes, seen for the first time, in FOLDER/pins.json",
 	}
 	if !slices.Equal(*lines, want) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/bridge"
@@ -37,6 +38,7 @@ type Policy struct {
 	opts   Options
 	counts counts
 	pins   pins
+	ask    atomic.Pointer[Ask] // never nil
 	quiet  quiet
 }
 
@@ -47,6 +49,7 @@ func New(opts Options) *Policy {
 	}
 	p := &Policy{opts: opts}
 	p.pins.policy = p
+	p.ask.Store(&Ask{})
 	return p
 }
 
@@ -92,6 +95,7 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 		}
 		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.pins.shape(s.Pin.OnChange, snaps) })
 	}
+	p.ask.Store(&s.Ask)
 	rules.Steps = slices.Concat(rules.Steps, steps)
 	if set.hides() {
 		rules.Sight = both(rules.Sight, set.sight)

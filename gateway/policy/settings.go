@@ -75,6 +75,9 @@ type Settings struct {
 	// Limits are all kept: one that is used up refuses the request.
 	Limits []Limit
 
+	// Ask says what servers may ask; see [Policy.Asking].
+	Ask Ask
+
 	// Pin holds servers to the definitions that were accepted.
 	Pin Pin
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/app"
 	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -38,6 +39,7 @@ func (c *bridgeCommand) do(ctx context.Context, e *environment) error {
 		c.Stdio = true // the other kind
 	}
 	conf := config.Default()
+	conf.Policy.Ask.All = policy.Asking{} // one server alone asks as it would without the bridge
 	conf.Naming.Mode = route.Never
 	conf.Servers = []manager.Server{s}
 	if c.Timeout > 0 {
