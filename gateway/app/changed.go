@@ -40,6 +40,7 @@ var settings = []setting{
 	{"roots", true, roots},
 	{"serveAll", true, func(c *config.Config) any { return c.ServeAll }},
 	{"bundles", true, func(c *config.Config) any { return c.Bundles }},
+	{"extensions", true, func(c *config.Config) any { return c.Extensions }},
 	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},
 	{"listTimeout", true, func(c *config.Config) any { return c.ListTimeout }},
 	{"callTimeout", true, func(c *config.Config) any { return c.CallTimeout }},

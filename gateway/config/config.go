@@ -41,7 +41,9 @@ type Config struct {
 
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 
-	Pool  Pool
+	Pool       Pool
+	Extensions []string // that are passed on though the gateway knows nothing of them
+
 	Roots []mcp.Root // that servers are told of; nil when nothing is said, which is not the same as none
 
 	PageSize   int  // entries of one page

@@ -21,6 +21,8 @@
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null}, // see package policy
+//	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy
+//	    "extensions": [],                // identifiers such as com.example/x that are passed on as declarations
 //	    "roots": null,                   // ["file:///srv/notes"]: folders for servers that ask outside of calls; null tells of none
 //	    "serveAll": true,                // false: the endpoint serves nothing, and there are only the bundles
 //	    "bundles": {"dev": {"servers": ["issues"], "tools": ["issues/list_*"], "prefix": "never"}}, // at /mcp/dev

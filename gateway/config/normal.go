@@ -89,6 +89,7 @@ func (c *Config) normalSection() ordered {
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},
 		{"roots", normalRoots(c.Roots)},
+		{"extensions", list(c.Extensions)},
 		{"serveAll", c.ServeAll},
 		{"bundles", c.normalBundles()},
 		{"servers", servers},

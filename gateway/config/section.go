@@ -86,6 +86,7 @@ func (s *section) settings() []setting {
 		{"roots", s.roots(&c.Roots)},
 		{"serveAll", s.boolean(&c.ServeAll)},
 		{"bundles", s.bundles},
+		{"extensions", s.texts(&c.Extensions, checkExtension)},
 		{"servers", s.servers},
 	}
 }
