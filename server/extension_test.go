@@ -14,6 +14,38 @@ import (
 	"github.com/rialto-mcp/rialto/server"
 )
 
+// TestDeclares holds that a server may say to each caller which of its extensions are there, and that their methods are there in any
+// case.
+func TestDeclares(t *testing.T) {
+	shelf := mcp.Extension{Identifier: "com.example/shelf", ServerOnly: true, Requests: []string{"shelf/list"}}
+	s := server.New(mcp.Implementation{Name: "shelf", Version: "1"}, server.Options{
+		Extensions: []mcp.Extension{shelf},
+		Declares: func(_ context.Context, req *server.Request, enabled map[string]json.RawMessage) map[string]json.RawMessage {
+			if req.ClientInfo().Name == "guest" {
+				delete(enabled, shelf.Identifier)
+				enabled["com.example/plain"] = json.RawMessage(`{"n":1}`)
+			}
+			return enabled
+		},
+	})
+	s.Handle("shelf/list", func(context.Context, *server.Request) (*server.RawResult, error) {
+		return &server.RawResult{Result: json.RawMessage("{}")}, nil
+	})
+	for who, want := range map[string]string{"owner": `{"com.example/shelf":{}}`, "guest": `{"com.example/plain":{"n":1}}`} {
+		c := mcptest.Pair(t, s, client.Options{Info: mcp.Implementation{Name: who, Version: "1"}})
+		if got, err := json.Marshal(c.ServerCapabilities().Extensions); err != nil || string(got) != want {
+			t.Errorf("%s is told of %s, want %s", who, got, want)
+		}
+		if _, err := c.Raw(t.Context(), "shelf/list", nil, client.RawOptions{}); err != nil {
+			t.Errorf("%s: %v", who, err)
+		}
+		c = mcptest.Pair(t, s, client.Options{Info: mcp.Implementation{Name: who, Version: "1"}, Mode: client.Legacy})
+		if got := c.ServerCapabilities().Extensions; got != nil {
+			t.Errorf("%s of the legacy era is told of %v", who, got)
+		}
+	}
+}
+
 // TestExtensionOfTheServerAlone serves an extension that requests need not declare, whose results may be kept.
 func TestExtensionOfTheServerAlone(t *testing.T) {
 	x := mcp.Extension{
