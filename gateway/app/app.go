@@ -15,11 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/observe"
 	"github.com/rialto-mcp/rialto/gateway/policy"
+	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -55,6 +55,9 @@ type Options struct {
 	// Log says how log records look there.
 	Log Log
 
+	// Tokens are those of logins at servers.
+	Tokens Tokens
+
 	// Version is that of the program.
 	Version string
 
@@ -85,11 +88,14 @@ type gateway struct {
 	door   *door
 	public bool // others on the network can reach the address
 
+	address atomic.Value // net.Addr, once it is listened on
+
 	audit  *observe.Audit
 	seen   *observe.Observer
 	roots  upstream.Roots // that servers are told of
 	policy *policy.Policy
-	set    *upstream.Set // nil for the demonstration
+	desk   *signon.Desk  // nil for the demonstration
+	set    *upstream.Set // likewise
 
 	options  server.Options           // of the fronts that are raised next
 	fronts   atomic.Pointer[[]*front] // that are served; that of everything first
@@ -145,11 +151,14 @@ func (g *gateway) provision() error {
 	if g.opts.Config == nil {
 		return g.raiseAll()
 	}
-	g.policy = policy.New(g.policyOptions(o.Logger))
 	info := mcp.Implementation{Name: "rialto", Title: "Rialto gateway", Version: g.opts.Version}
+	g.desk = g.newDesk(info, o.Logger)
+	g.policy = policy.New(g.policyOptions(o.Logger))
 	g.roots.Set(g.begun.RootsByServer())
 	g.set = upstream.New(g.begun.Servers, upstream.Options{
-		Dial:       upstream.Dialing(client.Options{Info: info}, &g.roots),
+		Dial:       g.desk.Dial,
+		DialFor:    g.desk.DialFor,
+		Absent:     g.desk.Absent,
 		Roots:      &g.roots,
 		Limits:     limitsOf(g.begun),
 		Tunings:    g.begun.Tunings(),
@@ -177,6 +186,10 @@ func (g *gateway) provision() error {
 
 // state tells what has become of a server, and of what is said of its lists and does not fit them.
 func (g *gateway) state(s upstream.Status) {
+	if g.personal(s.Name) {
+		g.say.personal(s.Name)
+		return
+	}
 	g.say.state(s)
 	if s.State == manager.Ready {
 		g.misfits(g.conf.Load())
@@ -208,18 +221,23 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	if g.begun.RequireAll {
 		g.set.Settled(ctx)
 		for _, s := range g.set.Snapshots() {
-			if !s.State.Usable() {
+			if !s.State.Usable() && !g.personal(s.Name) {
 				g.set.Close()
 				return nil, &UnreachableError{s.Name, s.Reason}
 			}
 		}
 	}
-	if g.opts.Source == nil {
-		return g.set.Close, nil
+	ctx, g.unfollow = context.WithCancel(ctx) // ends what follows with stop, which waits
+	if g.opts.Source != nil {
+		g.following.Go(func() { g.follow(ctx) })
 	}
-	ctx, g.unfollow = context.WithCancel(ctx)
-	g.following.Go(func() { g.follow(ctx) }) // ends with stop, which waits
-	return g.set.Close, nil
+	g.following.Go(func() { g.followTokens(ctx) })
+	return func() {
+		g.set.Close()
+		if err := g.desk.Close(); err != nil {
+			g.say.line("rialto: while stopping: %v", err)
+		}
+	}, nil
 }
 
 func (g *gateway) serveStdio(ctx context.Context) error {
@@ -246,6 +264,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.listen, err)
 	}
 	g.public = !isLoopback(listener.Addr())
+	g.address.Store(listener.Addr())
 	if err := g.unguarded(g.begun); err != nil {
 		return errors.Join(fmt.Errorf("listen on %s: %w", g.listen, err), listener.Close())
 	}

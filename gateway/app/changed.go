@@ -33,6 +33,7 @@ var settings = []setting{
 	{"prompts", true, perServer(func(s config.ServerSettings) any { return s.Shows.Prompts })},
 	{"resources", true, perServer(func(s config.ServerSettings) any { return s.Shows.Resources })},
 	{"cache", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Cache })},
+	{"credentials", true, perServer(func(s config.ServerSettings) any { return s.Auth })},
 	{"share", true, perServer(func(s config.ServerSettings) any { return s.Share })},
 	{"pool.most", true, func(c *config.Config) any { return c.Pool.Most }},
 	{"pool.mostPerServer", true, func(c *config.Config) any { return c.Pool.Each }},

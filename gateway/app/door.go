@@ -152,6 +152,7 @@ func (l *lock) options(path string) auth.Options {
 	for _, i := range l.auth.Issuers {
 		o.AuthorizationServers = append(o.AuthorizationServers, i.URL)
 	}
+	o.KeepToken = true // for connections that exchange it; see package signon
 	if l.auth.DPoP != config.DPoPOff {
 		o.DPoP = &auth.DPoPOptions{Required: l.auth.DPoP == config.DPoPRequired, Replays: l.door.replays}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/auth"
+	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -35,6 +36,9 @@ func (g *gateway) handler() http.Handler {
 	if g.begun.Path != auth.MetadataPath && !strings.HasPrefix(g.begun.Path, auth.MetadataPath+"/") {
 		mux.HandleFunc(auth.MetadataPath, g.door.metadata)
 		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
+	}
+	if g.desk != nil && !strings.HasPrefix(g.begun.Path, signon.PagesPath) {
+		mux.Handle(signon.PagesPath, g.desk.Pages())
 	}
 	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))
 	mux.Handle("/", g.nowhere())

@@ -123,11 +123,15 @@ func (g *gateway) swap(next *config.Config) *lock {
 		g.set.LimitPool(poolOf(next))
 		g.set.Tune(next.Tunings())
 		g.roots.Set(next.RootsByServer())
-		changes, err = g.set.Reload(next.Servers)
-		if err == nil && fitting != nil {
+		g.conf.Store(next) // what is connected from now on is connected as it says
+		if changes, err = g.set.ReloadAnew(next.Servers, others(old, next)); err != nil {
+			g.conf.Store(old)
+			return err
+		}
+		if fitting != nil {
 			g.door.lock.Store(fitting)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		log.Drop()
@@ -136,7 +140,6 @@ func (g *gateway) swap(next *config.Config) *lock {
 	}
 	g.audit.Take(log)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
-	g.conf.Store(next)
 	g.say.reloaded(g, old, next, changes) // forgets the misfits that have been told
 	g.misfits(next)
 	return fitting
@@ -154,7 +157,7 @@ func (g *gateway) rules(c *config.Config, bundle string) (bridge.Rules, error) {
 		naming.Mode, plan = cmp.Or(of.Prefix, naming.Mode), plan.Bundle(of.Shows)
 	}
 	return g.policy.Over(c.Policy, bridge.Rules{
-		Naming: naming, Extensions: c.Extensions, Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: append(g.observed(), plan.Step),
+		Naming: naming, Extensions: c.Extensions, Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Steps: append(g.observed(), plan.Step, g.desk.Step),
 	})
 }
 

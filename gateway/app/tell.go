@@ -74,6 +74,15 @@ func (t *teller) state(s upstream.Status) {
 	}
 }
 
+// personal says of a server that each caller is called for with credentials of its own.
+func (t *teller) personal(name string) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if !t.same(name, "personal") {
+		t.line("  %s: each caller is called for with credentials of its own", name)
+	}
+}
+
 // same notes a reason and tells whether it was the last one.
 func (t *teller) same(name, reason string) bool {
 	t.mu.Lock()

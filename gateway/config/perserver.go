@@ -18,6 +18,9 @@ type ServerSettings struct {
 	// Share says who may be on one connection to it.
 	Share upstream.Share
 
+	// Auth says with which credentials callers are called for; nil means those of the gateway, as the entry says.
+	Auth *Credentials
+
 	// Shows says what of its lists is shown.
 	Shows shape.Server
 
@@ -35,6 +38,7 @@ func (s *section) perServer(name string, own *ServerSettings) []setting {
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
 		{"share", s.text((*string)(&own.Share), checkShare)},
+		{"auth", s.credentials(name, own)},
 		{"roots", s.roots(&own.Roots)},
 	}, s.shows(&own.Shows), s.handling(&own.Tuning))
 }
@@ -70,6 +74,9 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	}
 	if settings.Share != upstream.ShareSafely {
 		own = append(own, member{"share", settings.Share})
+	}
+	if settings.Auth != nil {
+		own = append(own, member{"auth", settings.Auth.shown})
 	}
 	if settings.Roots != nil {
 		own = append(own, member{"roots", normalRoots(settings.Roots)})

@@ -22,6 +22,7 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
 	} else if v := f.Root.Member(sectionKey); v != nil {
 		s.object(v, s.settings())
+		s.named(v)
 		s.checkServeAll(v)
 	}
 	broken := !problems.Empty()

@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/rialto-mcp/rialto/manager"
@@ -95,4 +97,17 @@ func (s *Set) SnapshotsFor(c *Caller) (snaps []Snapshot, own bool) {
 		t.mu.Unlock()
 	}
 	return snaps, own
+}
+
+// tellOwn logs what has become of the connection of one owner. Where each caller has credentials of its own, nothing else shows
+// why a server is of no use to anybody, so that is a warning: once for each reason.
+func (u *upstream) tellOwn(status manager.Status) {
+	level := slog.LevelInfo
+	if !status.State.Usable() && status.State != manager.Connecting && u.set.opts.Sharing(status.Name).Personal {
+		if last, _ := u.shared.told.Swap(status.Reason).(string); last != status.Reason {
+			level = slog.LevelWarn
+		}
+	}
+	u.set.opts.Logger.Log(context.Background(), level, "the connection of a caller: "+string(status.State),
+		slog.String("server", status.Name), slog.String("reason", status.Reason))
 }

@@ -276,6 +276,21 @@ func (s *Set) Hurry(server string, owner *Owner) {
 	}
 }
 
+// HurryUnauthorized tries all connections again at once that wait for credentials.
+func (s *Set) HurryUnauthorized() {
+	all := s.all()
+	s.pool.mu.Lock()
+	for _, t := range s.pool.tenants {
+		all = append(all[:len(all):len(all)], t.upstream)
+	}
+	s.pool.mu.Unlock()
+	for _, u := range all {
+		if u.keeper.Status().State == manager.NeedsAuthorization {
+			u.keeper.Hurry()
+		}
+	}
+}
+
 // Prepare opens the connections of a caller to servers that may list other things for it than for others, and waits until each
 // was tried once, or ctx ends.
 func (s *Set) Prepare(ctx context.Context, c *Caller) {

@@ -19,6 +19,12 @@ var ErrClosed = errors.New("the servers are closed")
 //
 // Options.OnChange is not called for what Reload itself changes: the caller looks at Snapshots afterwards.
 func (s *Set) Reload(servers []manager.Server) (manager.Changes, error) {
+	return s.ReloadAnew(servers, nil)
+}
+
+// ReloadAnew is Reload, and replaces the servers that are named in anew even where their entries lead to the same connection:
+// something else that it was opened with is different.
+func (s *Set) ReloadAnew(servers []manager.Server, anew map[string]bool) (manager.Changes, error) {
 	servers = enabled(servers)
 	seen := make(map[string]bool, len(servers))
 	for _, entry := range servers {
@@ -32,7 +38,7 @@ func (s *Set) Reload(servers []manager.Server) (manager.Changes, error) {
 	if s.closed {
 		return manager.Changes{}, ErrClosed
 	}
-	changes, fresh, old := s.replace(servers)
+	changes, fresh, old := s.replace(servers, anew)
 	for _, u := range fresh {
 		if s.started {
 			u.keeper.Start() // ends with retire, or with Close
@@ -50,7 +56,7 @@ func enabled(servers []manager.Server) []manager.Server {
 }
 
 // replace puts servers in place, and answers those that are to be started and retired.
-func (s *Set) replace(servers []manager.Server) (changes manager.Changes, fresh, old []*upstream) {
+func (s *Set) replace(servers []manager.Server, anew map[string]bool) (changes manager.Changes, fresh, old []*upstream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var order []*upstream

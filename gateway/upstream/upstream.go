@@ -23,6 +23,8 @@ type upstream struct {
 	stateless atomic.Bool // the server is known to keep nothing of a client between calls
 	differs   atomic.Bool // it has listed other things for one caller than for others
 
+	told atomic.Value // string: why the connection of a caller has failed last
+
 	// Of a connection that belongs to a caller; nil for the gateway's own.
 	shared *upstream
 	whose  *Owner
@@ -79,9 +81,7 @@ func (u *upstream) tell() {
 	case u.whose == nil:
 		u.set.opts.OnState(u.snapshot().Status)
 	default:
-		status := u.keeper.Status()
-		u.set.opts.Logger.Info("the connection of a caller is "+string(status.State),
-			slog.String("server", status.Name), slog.String("reason", status.Reason))
+		u.tellOwn(u.keeper.Status())
 	}
 }
 
