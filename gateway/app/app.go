@@ -140,9 +140,9 @@ func Run(ctx context.Context, opts Options) error {
 // provision builds all parts and starts none.
 func (g *gateway) provision() error {
 	o := server.Options{
-		PageSize: g.begun.PageSize,
-		Logger:   slog.New(g.say.handler()),
-		HTTP:     server.HTTPOptions{Guard: g.guard},
+		PageSize: g.begun.PageSize, StateKeys: g.begun.StateKeys.All(),
+		Logger: slog.New(g.say.handler()),
+		HTTP:   server.HTTPOptions{Guard: g.guard},
 	}
 	if err := g.observe(&o); err != nil {
 		return err

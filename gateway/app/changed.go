@@ -54,6 +54,7 @@ var settings = []setting{
 	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
+	{"stateKeys", false, func(c *config.Config) any { return c.StateKeys }},
 }
 
 // roots is what the section says of roots: of all servers, and of single ones.

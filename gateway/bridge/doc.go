@@ -19,4 +19,11 @@
 // A legacy client is asked on the stream of its call, whatever the upstream. A modern one gets the questions as the result of its
 // request, under a sealed state, while the call of the upstream stays parked; the request with the answers takes it up again.
 // A client that does not come back within ten minutes loses it.
+//
+// # Tasks
+//
+// A call may be answered with a task of its server (tasks.go). Clients get an id that says where the task is, sealed for whoever
+// has begun it; the methods of tasks (tasks_methods.go) open it and ask that server, in the one form that package client gives
+// tasks of every revision. A client that takes no task is answered at the end of it (tasks_wait.go); clients hear of changes
+// from tasks_follow.go.
 package bridge

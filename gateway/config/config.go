@@ -49,6 +49,8 @@ type Config struct {
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start
 
+	StateKeys *StateKeys // that seal what clients carry; nil means a random one
+
 	Servers []manager.Server // in the order of the file, disabled ones included
 	Inputs  []manager.Input  // that the file may ask for
 	Names   []string         // of all entries of the file, those that are wrong or were not to be read included

@@ -19,6 +19,7 @@
 //	    "pool": {"most": 1000, "mostPerServer": 100, "idle": "5m"}, // connections that belong to single callers
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
+//	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null}, // see package policy
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy

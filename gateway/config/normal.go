@@ -86,6 +86,7 @@ func (c *Config) normalSection() ordered {
 		{"pool", c.Pool.normal()},
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
+		{"stateKeys", list(c.StateKeys.show())},
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},
 		{"roots", normalRoots(c.Roots)},

@@ -82,6 +82,7 @@ func (s *section) settings() []setting {
 		{"pool", func(v *manager.Value) { s.object(v, s.pool()) }},
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
+		{"stateKeys", s.stateKeys},
 		{"audit", s.audit},
 		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},
 		{"roots", s.roots(&c.Roots)},
