@@ -45,8 +45,8 @@ func (b *Bridge) finished(ctx context.Context, p *Passage, v *view, to destinati
 		}
 		var fault *mcp.Error
 		if errors.As(err, &fault) && fault.Remote {
-			if result, err := lacking(req, to, fault); result != nil || err != nil {
-				return result, err
+			if why := lacking(req, to, fault); why != "" {
+				return inWords(req, why)
 			}
 		}
 		return nil, b.failure(ctx, req, v, to, err)
