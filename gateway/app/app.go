@@ -68,7 +68,7 @@ type Options struct {
 type UnreachableError struct{ Server, Reason string }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("server %q cannot be reached (%s), and the configuration sets requireAll", e.Server, e.Reason)
+	return fmt.Sprintf("server %q cannot be reached (%s), and the configuration requires it", e.Server, e.Reason)
 }
 
 // Time limits of stopping. Together they stay below three seconds.
@@ -109,7 +109,7 @@ type gateway struct {
 }
 
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
-// address cannot be listened on, and with *UnreachableError when requireAll is set and a server cannot be reached.
+// address cannot be listened on, and with *UnreachableError when a server cannot be reached that the configuration requires.
 func Run(ctx context.Context, opts Options) error {
 	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr, log: opts.Log}}
 	if g.begun == nil {
@@ -191,8 +191,12 @@ func (g *gateway) state(s upstream.Status) {
 		return
 	}
 	g.say.state(s)
+	conf := g.conf.Load()
+	if conf.Plan().Waits() {
+		g.bridges((*bridge.Bridge).Changed)
+	}
 	if s.State == manager.Ready {
-		g.misfits(g.conf.Load())
+		g.misfits(conf)
 	}
 }
 
@@ -218,14 +222,9 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 	}
 	g.say.nothing(g.begun.Servers)
 	g.set.Start()
-	if g.begun.RequireAll {
-		g.set.Settled(ctx)
-		for _, s := range g.set.Snapshots() {
-			if !s.State.Usable() && !g.personal(s.Name) {
-				g.set.Close()
-				return nil, &UnreachableError{s.Name, s.Reason}
-			}
-		}
+	if err := g.demand(ctx); err != nil {
+		g.set.Close()
+		return nil, err
 	}
 	ctx, g.unfollow = context.WithCancel(ctx) // ends what follows with stop, which waits
 	if g.opts.Source != nil {

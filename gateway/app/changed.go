@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -53,6 +54,8 @@ var settings = []setting{
 	{"policy.ask", true, func(c *config.Config) any { return c.Policy.Ask }},
 	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
+	{"required", true, perServer(func(s config.ServerSettings) any { return s.Required })},
+	{"onDown", true, onDown},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 	{"stateKeys", false, func(c *config.Config) any { return c.StateKeys }},
 }
@@ -62,6 +65,17 @@ func roots(c *config.Config) any {
 	said := perServer(func(s config.ServerSettings) any { return s.Roots })(c).(map[string]any)
 	if c.Roots != nil {
 		said[""] = c.Roots // no server has this name
+	}
+	return said
+}
+
+// onDown is what is said of servers that are down: of all, and of single ones.
+func onDown(c *config.Config) any {
+	said := map[string]shape.OnDown{"": c.OnDown}
+	for name, s := range c.PerServer {
+		if s.Shows.OnDown != "" {
+			said[name] = s.Shows.OnDown
+		}
 	}
 	return said
 }

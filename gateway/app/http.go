@@ -19,7 +19,7 @@ const (
 )
 
 // handler serves the endpoint, the two paths of HTTP+SSE, and /healthz. What the configuration has the endpoint on is the
-// endpoint's. Everything stands behind the door but /healthz, which tells strangers less, and the metadata that say where
+// endpoint's. Everything stands behind the door but /healthz and /readyz, which tell strangers less, and the metadata that say where
 // tokens are to be had.
 func (g *gateway) handler() http.Handler {
 	mux := http.NewServeMux()
@@ -32,6 +32,9 @@ func (g *gateway) handler() http.Handler {
 	}
 	if g.begun.Path != healthPath {
 		mux.Handle("GET "+healthPath, g.door.ajar(http.HandlerFunc(g.health)))
+	}
+	if g.begun.Path != readyPath {
+		mux.Handle("GET "+readyPath, g.door.ajar(http.HandlerFunc(g.ready)))
 	}
 	if g.begun.Path != auth.MetadataPath && !strings.HasPrefix(g.begun.Path, auth.MetadataPath+"/") {
 		mux.HandleFunc(auth.MetadataPath, g.door.metadata)

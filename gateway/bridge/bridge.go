@@ -156,6 +156,9 @@ func (b *Bridge) rebuild() {
 	old := b.view.Load()
 	changed := next.keep(old)
 	b.view.Store(next)
+	if old.lack != nil && next.lack == nil { // who has asked meanwhile has got nothing
+		changed = []server.ListKind{server.Tools, server.Prompts, server.Resources, server.ResourceTemplates}
+	}
 	for _, kind := range changed {
 		b.front.Changed(kind)
 	}
@@ -187,6 +190,9 @@ func (b *Bridge) report(old, next *view) {
 func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.ListKind) (*server.List, error) {
 	b.settle(ctx)
 	v := b.viewFor(ctx, req)
+	if v.lack != nil {
+		return nil, mcp.Errorf(mcp.CodeInternal, "%s", v.lack)
+	}
 	b.ups.Freshen(listed[kind])
 	snaps, own := b.ups.SnapshotsFor(caller(ctx, req))
 	if !own {

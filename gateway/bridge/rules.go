@@ -29,6 +29,10 @@ type Rules struct {
 	// listed it must say the same as Shape. Nil serves everything.
 	Serves func(kind route.Kind, to route.Target) bool
 
+	// Whole says why no list can be given at the moment, by the states of servers; clients get the error as it is. Nil gives lists
+	// whatever the states are. Where Shape or Whole goes by states, [Bridge.Changed] must be called when those change.
+	Whole func([]upstream.Snapshot) error
+
 	// Sight says what the caller of a request may see and use of that; the rest is unknown to it. Names do not depend on it.
 	// Nil shows everything to everybody.
 	Sight func(req *server.Request) Sight

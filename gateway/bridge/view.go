@@ -15,6 +15,7 @@ import (
 // view is all that is shown at one moment, and the rules that hold for it. It is never changed.
 type view struct {
 	rules   *Rules
+	lack    error // why no list can be given; nil where they can
 	sight   Sight // of those who have this view
 	sights  *sights
 	table   *route.Table
@@ -45,6 +46,10 @@ var shown = [4]struct {
 }
 
 func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
+	var lack error
+	if rules.Whole != nil {
+		lack = rules.Whole(snaps)
+	}
 	if rules.Shape != nil {
 		snaps = rules.Shape(snaps)
 	}
@@ -69,7 +74,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{rules: rules, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
+	v := &view{rules: rules, lack: lack, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
 	for kind, sh := range shown {
 		known := make(map[route.Target]json.RawMessage)
 		v.definitions[sh.kind] = known

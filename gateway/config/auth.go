@@ -62,7 +62,7 @@ type Issuer struct {
 }
 
 // publicPaths are those that may be served without a token.
-var publicPaths = []string{"/", "/healthz"}
+var publicPaths = []string{"/", "/healthz", "/readyz"}
 
 func (s *section) auth(v *manager.Value) {
 	if v.Kind() == manager.Null { // as the normal form has it

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -49,7 +50,8 @@ type Config struct {
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start
 
-	StateKeys *StateKeys // that seal what clients carry; nil means a random one
+	StateKeys *StateKeys   // that seal what clients carry; nil means a random one
+	OnDown    shape.OnDown // what clients see of a server that is down, where the section says nothing of that one
 
 	Servers []manager.Server // in the order of the file, disabled ones included
 	Inputs  []manager.Input  // that the file may ask for
@@ -63,6 +65,7 @@ func Default() *Config {
 		Listen:         "127.0.0.1:8421",
 		Path:           "/mcp",
 		ServeAll:       true,
+		OnDown:         shape.Keep,
 		Naming:         route.Naming{Mode: route.OnCollision, Separator: "__"},
 		ConnectTimeout: 15 * time.Second,
 		ListTimeout:    30 * time.Second,

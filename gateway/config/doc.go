@@ -20,6 +20,7 @@
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart
+//	    "onDown": "keep",                // or hide, fail: what is listed of a server that is down
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null}, // see package policy
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy
@@ -30,6 +31,8 @@
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",
+//	        "required": false, // true: the gateway does not start without it, and is not ready
+//	        "onDown": "keep",  // in place of that of the gateway
 //	        "tools": {"allow": ["list_*"], "deny": ["delete_*"], // what is shown; likewise prompts and resources
 //	          "rename": {"list_all": "issues"},                     // likewise prompts
 //	          "edit": {"list_all": {"title": "Issues", "description": "All of them", "arguments": {
@@ -85,7 +88,7 @@
 //	  "scopes": [],                        // that every caller needs
 //	  "scopesSupported": [],               // for the metadata; left out: scopes
 //	  "dpop": "off",                       // or optional, required
-//	  "public": []                         // of / and /healthz, what strangers may see in full
+//	  "public": []                         // of /, /healthz and /readyz, what strangers may see in full
 //	}
 //
 // [Config.Marshal] writes the normal form: every setting with its value, default or not, secrets masked. Two files

@@ -87,6 +87,7 @@ func (c *Config) normalSection() ordered {
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
 		{"stateKeys", list(c.StateKeys.show())},
+		{"onDown", c.OnDown},
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},
 		{"roots", normalRoots(c.Roots)},

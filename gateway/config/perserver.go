@@ -21,7 +21,10 @@ type ServerSettings struct {
 	// Auth says with which credentials callers are called for; nil means those of the gateway, as the entry says.
 	Auth *Credentials
 
-	// Shows says what of its lists is shown.
+	// Required says that the gateway is not ready without it, and does not start.
+	Required bool
+
+	// Shows says what of its lists is shown; its OnDown is that of [Config.OnDown] where it is empty.
 	Shows shape.Server
 
 	// Roots are those that it is told of in place of [Config.Roots]; nil when nothing is said.
@@ -37,6 +40,7 @@ func (s *section) perServer(name string, own *ServerSettings) []setting {
 	return slices.Concat([]setting{
 		{"alias", s.text(&alias, func(alias string) error { return s.alias(name, alias) })},
 		{"trustHints", s.boolean(&own.TrustHints)},
+		{"required", s.boolean(&own.Required)},
 		{"share", s.text((*string)(&own.Share), checkShare)},
 		{"auth", s.credentials(name, own)},
 		{"roots", s.roots(&own.Roots)},
@@ -71,6 +75,9 @@ func (c *Config) normalPerServer(name string) (own ordered) {
 	settings := c.PerServer[name]
 	if settings.TrustHints {
 		own = append(own, member{"trustHints", true})
+	}
+	if settings.Required {
+		own = append(own, member{"required", true})
 	}
 	if settings.Share != upstream.ShareSafely {
 		own = append(own, member{"share", settings.Share})

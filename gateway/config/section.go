@@ -83,6 +83,7 @@ func (s *section) settings() []setting {
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
 		{"stateKeys", s.stateKeys},
+		{"onDown", s.text((*string)(&c.OnDown), checkOnDown)},
 		{"audit", s.audit},
 		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},
 		{"roots", s.roots(&c.Roots)},

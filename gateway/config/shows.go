@@ -9,21 +9,13 @@ import (
 
 const longestPattern = 1024
 
-// Plan is what the section says of the lists of all servers.
-func (c *Config) Plan() *shape.Plan {
-	servers := make(map[string]shape.Server, len(c.PerServer))
-	for name, own := range c.PerServer {
-		servers[name] = own.Shows
-	}
-	return shape.New(servers)
-}
-
 // shows lists the settings that say what of the lists of a server is shown.
 func (s *section) shows(own *shape.Server) []setting {
 	return []setting{
 		{"tools", func(v *manager.Value) { s.object(v, s.names(&own.Tools, longestToolName, s.tool)) }},
 		{"prompts", func(v *manager.Value) { s.object(v, s.names(&own.Prompts, longestPromptName, s.definition)) }},
 		{"resources", func(v *manager.Value) { s.object(v, s.filter(&own.Resources)) }},
+		{"onDown", s.text((*string)(&own.OnDown), checkOnDown)},
 	}
 }
 
@@ -59,6 +51,9 @@ func normalShows(own shape.Server) (out ordered) {
 		if one.said != nil {
 			out = append(out, member{one.key, one.said})
 		}
+	}
+	if own.OnDown != "" {
+		out = append(out, member{"onDown", own.OnDown})
 	}
 	return out
 }

@@ -23,6 +23,7 @@ func TestWrongShows(t *testing.T) {
 		{`{"tools":{"edit":{"a":{"arguments":{"x":{"value":1,"drop":true}}}}}}`, `f:1:72: gateway.servers.alpha.tools.edit.a.arguments.x: value and drop exclude each other: one is always sent, the other never`},
 		{`{"tools":{"edit":{"a":{"arguments":{"x":{"value":1,"rename":"y"}}}}}}`, `f:1:72: gateway.servers.alpha.tools.edit.a.arguments.x: an argument with a value is hidden, so that the other keys mean nothing; keep value alone`},
 		{`{"tools":{"edit":{"a":{"arguments":{"x":{"value":{"k":["${NONE}"]}}}}}}}`, `f:1:87: gateway.servers.alpha.tools.edit.a.arguments.x.value.k[0]: the variable NONE is not set; set it, or write ${NONE:-default}`},
+		{`{"onDown":"gone"}`, `f:1:42: gateway.servers.alpha.onDown: "gone" is not known; write keep, hide or fail`},
 		{`{"resources":{"deny":"x"}}`, "f:1:53: gateway.servers.alpha.resources.deny: this must be a list, not text in quotes"},
 	} {
 		c, err := readWith(map[string]string{}, `{"gateway":{"servers":{"alpha":`+tc.section+`}},"mcpServers":{"alpha":{"command":"x"}}}`)
@@ -55,7 +56,7 @@ func TestFixedValues(t *testing.T) {
 
 // TestNormalShows holds what the normal form says of single servers.
 func TestNormalShows(t *testing.T) {
-	const said = `{"tools":{"allow":["read_*","list"],"deny":["*private*"]},"prompts":{"deny":["*"]},"resources":{"allow":["file:///srv/*"]}}`
+	const said = `{"tools":{"allow":["read_*","list"],"deny":["*private*"]},"prompts":{"deny":["*"]},"resources":{"allow":["file:///srv/*"]},"onDown":"hide"}`
 	if got := normalOf(t, said); got != said {
 		t.Errorf("got %s", got)
 	}

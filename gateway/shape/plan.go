@@ -13,10 +13,14 @@ import (
 type Server struct {
 	Tools, Prompts Names
 	Resources      Filter // for templates too
+
+	OnDown OnDown // "" is Keep
 }
 
 // IsZero tells whether the lists stay as they are.
-func (s Server) IsZero() bool { return s.Tools.IsZero() && s.Prompts.IsZero() && s.Resources.IsZero() }
+func (s Server) IsZero() bool {
+	return s.Tools.IsZero() && s.Prompts.IsZero() && s.Resources.IsZero() && s.OnDown == ""
+}
 
 // Plan is what is said of all servers. It is not changed; its methods may be called concurrently.
 type Plan struct {
@@ -44,6 +48,9 @@ func (p *Plan) Shape(snaps []upstream.Snapshot) []upstream.Snapshot {
 			lists.Tools, lists.Prompts = s.Tools.of(lists.Tools, nil), s.Prompts.of(lists.Prompts, nil)
 			lists.Resources, lists.Templates = s.Resources.of(lists.Resources), s.Resources.of(lists.Templates)
 			out[i].Lists = &lists
+			if s.OnDown == Hide && !snap.State.Usable() {
+				out[i].Lists = &upstream.Lists{}
+			}
 		}
 		if p.bundle != nil {
 			out[i].Lists = p.bundle.shape(p, snap.Name, out[i].Lists)

@@ -96,3 +96,42 @@ func TestNotes(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestOnDown shows what is listed of a server that is down, and when no list is given at all.
+func TestOnDown(t *testing.T) {
+	for _, tc := range []struct {
+		onDown shape.OnDown
+		state  manager.State
+		shown  string
+		whole  string // "" for a list that may be given
+	}{
+		{"", manager.Failed, "x", ""},
+		{shape.Keep, manager.Connecting, "x", ""},
+		{shape.Hide, manager.Failed, "", ""},
+		{shape.Hide, manager.Connecting, "", ""},
+		{shape.Hide, manager.Degraded, "x", ""},
+		{shape.Fail, manager.Failed, "x", `the list would not be whole, since server "a" is down; try again later`},
+		{shape.Fail, manager.Ready, "x", ""},
+	} {
+		snap := ready("a", "x")
+		snap.State = tc.state
+		plan := shape.New(map[string]shape.Server{"a": {OnDown: tc.onDown}})
+		snaps := []upstream.Snapshot{snap, ready("b")}
+		if got := keys(plan.Shape(snaps)[0].Lists.Tools); got != tc.shown {
+			t.Errorf("%q, %s: %q is shown", tc.onDown, tc.state, got)
+		}
+		said := ""
+		if err := plan.Whole(snaps); err != nil {
+			said = err.Error()
+		}
+		if said != tc.whole {
+			t.Errorf("%q, %s: %q", tc.onDown, tc.state, said)
+		}
+		if err := plan.Bundle(shape.Bundle{Servers: []string{"b"}}).Whole(snaps); err != nil {
+			t.Errorf("a bundle without it: %v", err)
+		}
+		if got, want := plan.Waits(), tc.onDown == shape.Hide || tc.onDown == shape.Fail; got != want {
+			t.Errorf("%q: it goes by states: %t", tc.onDown, got)
+		}
+	}
+}

@@ -197,6 +197,16 @@ func (s *Set) Settled(ctx context.Context) {
 	}
 }
 
+// Tried waits until a server has been tried once, or ctx ends. One that is not configured is not waited for.
+func (s *Set) Tried(ctx context.Context, name string) {
+	if u := s.find(name); u != nil {
+		select {
+		case <-u.keeper.Tried():
+		case <-ctx.Done():
+		}
+	}
+}
+
 // Close ends every connection and every child process, of servers that have been taken out too, and returns when all have
 // ended. It may be called twice.
 func (s *Set) Close() {
