@@ -28,6 +28,7 @@ type office struct {
 	mu      sync.Mutex
 	browser string                                       // who sits in front of it
 	people  map[string]string                            // whose tokens are exchanged, by the token
+	deny    string                                       // error of logins
 	refuse  func(form url.Values) (status int, body any) // answers exchanges in place of it; nil goes on
 	codes   map[string]url.Values                        // queries of logins
 	tokens  map[string]auth.Token                        // that are good
@@ -117,6 +118,10 @@ func (o *office) serve(w http.ResponseWriter, r *http.Request) {
 		q.Set("who", o.browser)
 		o.logins++
 		o.codes[code] = q
+		if o.deny != "" {
+			http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"error": {o.deny}, "state": {q.Get("state")}, "iss": {o.issuer}}.Encode(), http.StatusFound)
+			return
+		}
 		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {o.issuer}}.Encode(), http.StatusFound)
 	case "/token":
 		_ = r.ParseForm()

@@ -34,7 +34,8 @@ func (g *gateway) newDesk(info mcp.Implementation, logger *slog.Logger) *signon.
 		Client:   client.Options{Info: info}, Roots: &g.roots, Back: g.back,
 		Owner:   func(server string, c *upstream.Caller) *upstream.Owner { return g.set.OwnerOf(server, c) },
 		Entry:   func(server string) (manager.Server, bool) { return g.set.Entry(server) },
-		OnLogin: func(server string, owner *upstream.Owner) { g.set.Hurry(server, owner) },
+		OnLogin: func(server string, owner *upstream.Owner) { g.set.Renew(server, owner) },
+		Prepare: func(ctx context.Context, c *upstream.Caller) { g.set.Prepare(ctx, c) },
 		Logger:  logger,
 	}
 	if g.opts.Tokens.Open != nil {

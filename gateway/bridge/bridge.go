@@ -224,6 +224,9 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 		return b.resume(ctx, req, handle)
 	}
 	v, to, ok := b.destination(ctx, req, r)
+	if !ok && outlived(req) {
+		return doneWith(), nil
+	}
 	if !ok {
 		if r.none != nil {
 			return nil, r.none(v, req)

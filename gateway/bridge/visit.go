@@ -39,3 +39,12 @@ func Visited(req *server.Request) string {
 	answer, _ := jsonrpc.Member(responses, visitKey)
 	return member(json.RawMessage(answer), "action")
 }
+
+// outlived tells whether a client comes back from a page for a tool which is not there any more: it stood for the visit itself.
+func outlived(req *server.Request) bool {
+	return req.Method() == mcp.MethodCallTool && Visited(req) == string(mcp.ElicitAccept)
+}
+
+func doneWith() *server.RawResult {
+	return &server.RawResult{Result: json.RawMessage(`{"content":[{"type":"text","text":"The user has been to the page. The tool that was called is done with; list the tools again."}]}`)}
+}

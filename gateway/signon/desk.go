@@ -33,6 +33,9 @@ type Options struct {
 	// OnLogin is called after a caller has signed in at a server. It must not block.
 	OnLogin func(server string, owner *upstream.Owner)
 
+	// Prepare waits for the connections of a caller, for as long as its context holds. Nil does not wait.
+	Prepare func(ctx context.Context, c *upstream.Caller)
+
 	// Owner and Entry say what is known of the connection of a caller to a server, and of the server. Without them nobody can sign in.
 	Owner func(server string, c *upstream.Caller) *upstream.Owner
 	Entry func(server string) (manager.Server, bool)
@@ -53,6 +56,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnLogin == nil {
 		o.OnLogin = func(string, *upstream.Owner) {}
+	}
+	if o.Prepare == nil {
+		o.Prepare = func(context.Context, *upstream.Caller) {}
 	}
 	if o.Owner == nil {
 		o.Owner = func(string, *upstream.Caller) *upstream.Owner { return nil }

@@ -150,21 +150,18 @@ func (l *logins) show(ctx context.Context, v *visit, page string) (string, error
 	}
 }
 
-// finish ends a visit.
+// finish ends a visit. Whoever waits for its end finds that all has been told of it.
 func (l *logins) finish(v *visit, err error) {
-	at := place{v.server.Name, v.owner.Key()}
-	l.mu.Lock()
-	delete(l.byPlace, at)
-	delete(l.byID, v.id)
 	if err == nil {
-		delete(l.needed, at)
-	}
-	v.err = err
-	close(v.done)
-	l.mu.Unlock()
-	if err == nil {
+		l.note(v.server, v.owner, false)
 		l.desk.opts.OnLogin(v.server.Name, v.owner)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.byPlace, place{v.server.Name, v.owner.Key()})
+	delete(l.byID, v.id)
+	v.err = err
+	close(v.done)
 }
 
 // close ends all visits and takes no more.

@@ -39,7 +39,8 @@ func (d *Desk) Step(ctx context.Context, p *bridge.Passage, next func(context.Co
 	if d.opts.Settings(p.Server).Type != Login {
 		return next(ctx)
 	}
-	owner := d.opts.Owner(p.Server, bridge.Identity(ctx, p.Request))
+	who := bridge.Identity(ctx, p.Request)
+	owner := d.opts.Owner(p.Server, who)
 	if owner == nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "server %q is called for each caller with the caller's own login, and the gateway does not know who calls", p.Server)
 	}
@@ -52,7 +53,7 @@ func (d *Desk) Step(ctx context.Context, p *bridge.Passage, next func(context.Co
 	switch visited {
 	case "":
 	case string(mcp.ElicitAccept):
-		d.await(ctx, p.Server, owner)
+		d.await(ctx, p.Server, owner, who)
 	default:
 		return nil, mcp.Errorf(mcp.CodeInternal, "the user does not want to sign in at server %q", p.Server)
 	}
@@ -73,19 +74,20 @@ func signedIn(name string) *server.RawResult {
 	return &server.RawResult{Result: append(append([]byte(`{"content":[{"type":"text","text":`), text...), `}]}`...)}
 }
 
-// await waits for the end of a login that is under way.
-func (d *Desk) await(ctx context.Context, server string, owner *upstream.Owner) {
-	v := d.logins.pending(server, owner)
-	if v == nil {
-		return
+// await waits for the end of a login that is under way, and for the connection that it makes possible.
+func (d *Desk) await(ctx context.Context, server string, owner *upstream.Owner, who *upstream.Caller) {
+	if v := d.logins.pending(server, owner); v != nil {
+		timer := time.NewTimer(visitTime)
+		defer timer.Stop()
+		select {
+		case <-v.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	}
-	timer := time.NewTimer(visitTime)
-	defer timer.Stop()
-	select {
-	case <-v.done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
+	d.opts.Prepare(ctx, who)
 }
 
 // visit sends a caller to the page where it signs in.

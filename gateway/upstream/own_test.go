@@ -263,8 +263,8 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("they see %s", got)
 		}
 		let = true
-		set.Hurry("a", set.OwnerOf("a", calling("ada")))
-		synctest.Wait()
+		set.Renew("a", set.OwnerOf("a", calling("ada")))
+		set.Prepare(t.Context(), calling("ada"))
 		if got := seen(set, "ada"); got != "a[x]" {
 			t.Errorf("then ada sees %s", got)
 		}

@@ -268,11 +268,32 @@ func (s *Set) EndSession(id string) {
 	}
 }
 
-// Hurry tries the connection of a caller again at once, where it has one that waits for its next try: with credentials that
-// have come since, say.
-func (s *Set) Hurry(server string, owner *Owner) {
-	if t := s.pool.of(place{server, owner.key}); t != nil {
+// Renew makes the connection of an owner anew that could not be made before: with credentials that have come since, say. One that
+// is there is left alone.
+func (s *Set) Renew(server string, owner *Owner) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if u := s.byName[server]; u != nil {
+		s.pool.renew(u, owner)
+	}
+}
+
+func (p *pool) renew(u *upstream, owner *Owner) {
+	p.mu.Lock()
+	t := p.tenants[place{u.name(), owner.key}]
+	if t == nil || t.keeper.Status().State.Usable() {
+		p.mu.Unlock()
+		return
+	}
+	if t.busy() {
 		t.keeper.Hurry()
+		p.mu.Unlock()
+		return
+	}
+	p.drop(t)
+	p.mu.Unlock()
+	if next, err := p.take(u, t.whose); err == nil { // else there is no room, as the next call will say
+		p.leave(next)
 	}
 }
 

@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rialto-mcp/rialto/auth/oauth"
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/signon"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// browser is one of a person. It follows redirects, keeps cookies, and remembers where it has been.
+type browser struct {
+	*http.Client
+	been []string
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	check(t, err)
+	b := &browser{Client: &http.Client{Jar: jar}}
+	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		b.been = append(b.been, r.URL.String())
+		return nil
+	}
+	return b
+}
+
+// open opens a page and gives what it says.
+func (b *browser) open(t *testing.T, page string) (status int, text string) {
+	t.Helper()
+	resp, err := b.Get(page)
+	check(t, err)
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	check(t, resp.Body.Close())
+	return resp.StatusCode, string(body)
+}
+
+var formToken = regexp.MustCompile(`name="token" value="([^"]+)"`)
+
+// agree opens a page, presses its button, and gives what is said in the end.
+func (b *browser) agree(t *testing.T, page string) (status int, text string) {
+	t.Helper()
+	_, asked := b.open(t, page)
+	token := formToken.FindStringSubmatch(asked)
+	if token == nil {
+		t.Errorf("no form on %s", asked)
+		return 0, asked
+	}
+	resp, err := b.PostForm(page, url.Values{"token": {token[1]}})
+	check(t, err)
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	check(t, resp.Body.Close())
+	return resp.StatusCode, string(body)
+}
+
+// launchWith is follow with tokens of logins in a folder.
+func launchWith(t *testing.T, text, folder string) *followed {
+	t.Helper()
+	none := func(string) (string, bool) { return "", false }
+	return &followed{running: launch(t, Options{Config: read(t, text), Tokens: Tokens{
+		Open: func() (oauth.Store, error) { return signon.OpenStore(folder, none) }, Folder: folder,
+	}})}
+}
+
+// TestCallersSignIn holds that a caller of either era is sent to the page of its own login, finds the tools of the server afterwards,
+// and that nobody else is signed in by it.
+func TestCallersSignIn(t *testing.T) {
+	onBothEras(t, func(t *testing.T, versions []string, mode client.Mode) {
+		o := openOffice(t, versions)
+		folder := filepath.Join(t.TempDir(), "tokens")
+		f := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), folder)
+		var mu sync.Mutex
+		var pages []string
+		person := newBrowser(t)
+		visiting := client.Options{ElicitURL: func(_ context.Context, req *client.ElicitURLRequest) (*mcp.ElicitResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			pages = append(pages, req.URL)
+			o.mu.Lock()
+			o.browser = "Ann at the office"
+			o.mu.Unlock()
+			if status, text := person.agree(t, req.URL); status != 200 || !strings.Contains(text, "You are signed in") {
+				t.Errorf("the page says %d %s", status, text)
+			}
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+		}}
+		ann := caller(t, f, annsToken, mode, visiting)
+		if got := toolsOf(t, ann); got != "sign_in" {
+			t.Fatalf("before she has signed in ann sees %q", got)
+		}
+		result, err := ann.CallTool(t.Context(), "sign_in", nil)
+		if err != nil || !strings.Contains(result.Text(), "ist the tools again") && !strings.Contains(result.Text(), "signed in at office now") {
+			t.Fatalf("got %v, %v", result, err)
+		}
+		if got := toolsOf(t, ann) + " " + whoami(t, ann); got != "whoami Ann at the office" {
+			t.Errorf("then she sees and is %q", got)
+		}
+		if len(pages) != 1 || o.logins != 1 {
+			t.Errorf("%d pages and %d logins", len(pages), o.logins)
+		}
+
+		bob := caller(t, f, bobsToken, mode, client.Options{})
+		if got := toolsOf(t, bob); got != "sign_in" {
+			t.Errorf("bob sees %q", got)
+		}
+		_, err = bob.CallTool(t.Context(), "sign_in", nil)
+		if err == nil || !strings.Contains(err.Error(), "Open this page in a browser, and call again then: http://127.0.0.1:") {
+			t.Errorf("bob, who cannot be asked, gets %v", err)
+		}
+		f.end(t)
+
+		again := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), folder)
+		if got := whoami(t, caller(t, again, annsToken, mode, client.Options{})); got != "Ann at the office" {
+			t.Errorf("after a restart ann is %q", got)
+		}
+		again.end(t)
+	})
+}
+
+// pageFor is the address that a client is told which cannot send its user to pages.
+func pageFor(t *testing.T, c *client.Client) string {
+	t.Helper()
+	_, err := c.CallTool(t.Context(), "sign_in", nil)
+	if err == nil {
+		t.Fatal("there is no page")
+	}
+	_, page, ok := strings.Cut(err.Error(), "call again then: ")
+	if !ok {
+		t.Fatalf("got %v", err)
+	}
+	return page
+}
+
+// TestLoginsAreOfOneBrowser holds that the browser in which a person has said yes, and no other, ends a login, once; that a yes comes
+// from the page itself; and that pages of one caller are of no use to another.
+func TestLoginsAreOfOneBrowser(t *testing.T) {
+	o := openOffice(t, mcp.ModernVersions())
+	o.browser = "Ann at the office"
+	f := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), filepath.Join(t.TempDir(), "tokens"))
+	ann, bob := caller(t, f, annsToken, client.Modern, client.Options{}), caller(t, f, bobsToken, client.Modern, client.Options{})
+	page, bobs := pageFor(t, ann), pageFor(t, bob)
+	if again := pageFor(t, ann); again != page || bobs == page {
+		t.Errorf("ann has the pages %s and %s, and bob %s", page, again, bobs)
+	}
+	person, stranger := newBrowser(t), newBrowser(t)
+	says := func(what string, status int, text, wantText string, want int) {
+		t.Helper()
+		if status != want || !strings.Contains(text, wantText) {
+			t.Errorf("%s: %d %s", what, status, text)
+		}
+	}
+	post := func(b *browser, form url.Values) (int, string) {
+		resp, err := b.PostForm(page, form)
+		check(t, err)
+		body, err := io.ReadAll(resp.Body)
+		check(t, err)
+		check(t, resp.Body.Close())
+		return resp.StatusCode, string(body)
+	}
+	status, text := person.open(t, page)
+	says("the page", status, text, "for the caller <strong>ann</strong>", 200)
+	token := formToken.FindStringSubmatch(text)[1]
+	status, text = post(stranger, url.Values{"token": {token}})
+	says("a yes from elsewhere", status, text, "That did not work", 403)
+	status, text = post(person, url.Values{"token": {"guess"}})
+	says("a yes without the page", status, text, "That did not work", 403)
+	if o.logins != 0 {
+		t.Errorf("%d logins", o.logins)
+	}
+
+	var back string // where the authorization server sends the browser
+	person.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if strings.Contains(r.URL.Path, "/callback") {
+			back = r.URL.String()
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	person.agree(t, page)
+	person.CheckRedirect = nil
+	u, err := url.Parse(back)
+	check(t, err)
+	forged := *u
+	forged.RawQuery = url.Values{"code": {u.Query().Get("code")}, "state": {"guess"}, "iss": {o.issuer}}.Encode()
+	for what, visit := range map[string]func() (int, string){
+		"the way back in another browser": func() (int, string) { return stranger.open(t, back) },
+		"another state":                   func() (int, string) { return person.open(t, forged.String()) },
+		"no state":                        func() (int, string) { return person.open(t, strings.Split(back, "?")[0]) },
+		"an unknown page":                 func() (int, string) { return person.open(t, page+"x") },
+	} {
+		status, text := visit()
+		says(what, status, text, "This login is over", 404)
+	}
+	if got := toolsOf(t, ann); got != "sign_in" {
+		t.Errorf("ann sees %s", got)
+	}
+	status, text = person.open(t, back)
+	says("the way back", status, text, "You are signed in", 200)
+	for what, at := range map[string]string{"the way back again": back, "the page again": page} {
+		status, text := person.open(t, at)
+		says(what, status, text, "This login is over", 404)
+	}
+	status, text = person.open(t, bobs)
+	says("the page of bob", status, text, "for the caller <strong>bob</strong>", 200)
+	if got := toolsOf(t, bob); got != "sign_in" {
+		t.Errorf("bob sees %s", got)
+	}
+	f.end(t) // while bob's login is open
+}
+
+// TestLoginThatIsDenied holds what a caller learns whose login the authorization server denies, or whose user says no.
+func TestLoginThatIsDenied(t *testing.T) {
+	for _, mode := range []client.Mode{client.Legacy, client.Modern} {
+		o := openOffice(t, mcp.ModernVersions())
+		f := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), filepath.Join(t.TempDir(), "tokens"))
+		no := client.Options{ElicitURL: func(context.Context, *client.ElicitURLRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+		}}
+		_, err := caller(t, f, annsToken, mode, no).CallTool(t.Context(), "sign_in", nil)
+		if err == nil || !strings.Contains(err.Error(), `the user does not want to sign in at server "office"`) {
+			t.Errorf("a user who says no: %v", err)
+		}
+		o.mu.Lock()
+		o.deny = "access_denied"
+		o.mu.Unlock()
+		status, text := newBrowser(t).agree(t, pageFor(t, caller(t, f, bobsToken, mode, client.Options{})))
+		if status != 502 || !strings.Contains(text, "That did not work") {
+			t.Errorf("a server that says no: %d %s", status, text)
+		}
+		f.end(t)
+	}
+}
