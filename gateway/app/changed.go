@@ -53,6 +53,7 @@ var settings = []setting{
 	{"policy.default", true, func(c *config.Config) any { return c.Policy.Default }},
 	{"policy.ask", true, func(c *config.Config) any { return c.Policy.Ask }},
 	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
+	{"policy.scan", true, func(c *config.Config) any { return c.Policy.Scan }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"required", true, perServer(func(s config.ServerSettings) any { return s.Required })},
 	{"onDown", true, onDown},

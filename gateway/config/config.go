@@ -73,7 +73,7 @@ func Default() *Config {
 		TotalTimeout:   10 * time.Minute,
 		Pool:           Pool{Most: 1000, Each: 100, Idle: 5 * time.Minute},
 		PageSize:       1000,
-		Policy:         policy.Settings{Default: policy.Allow, Ask: policy.Ask{All: policy.Asking{Named: true, NoContext: true}}},
+		Policy:         policy.Settings{Default: policy.Allow, Scan: policy.Scan{Do: policy.ScanWarn}, Ask: policy.Ask{All: policy.Asking{Named: true, NoContext: true}}},
 	}
 }
 

@@ -40,6 +40,11 @@ type Policy struct {
 	pins   pins
 	ask    atomic.Pointer[Ask] // never nil
 	quiet  quiet
+
+	scanning sync.Mutex
+	lookedAt []Listed // last
+	found    []Finding
+	signs    map[string]bool // that were told
 }
 
 // New makes a Policy.
@@ -88,6 +93,9 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	}
 	if len(l.limits) > 0 {
 		steps = append(steps, l.limitsStep)
+	}
+	if s.Scan.Do == ScanWarn || s.Scan.Do == ScanHide {
+		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.scanShape(s.Scan, snaps) })
 	}
 	if path := s.Pin.Path(p.opts.Folder); path != "" {
 		if err := p.pins.use(path); err != nil {

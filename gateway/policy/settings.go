@@ -78,6 +78,9 @@ type Settings struct {
 	// Ask says what servers may ask; see [Policy.Asking].
 	Ask Ask
 
+	// Scan looks for signs of definitions that are meant to mislead a model.
+	Scan Scan
+
 	// Pin holds servers to the definitions that were accepted.
 	Pin Pin
 }

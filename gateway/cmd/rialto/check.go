@@ -12,6 +12,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -103,7 +104,7 @@ const stateDisabled = "disabled"
 
 // connect connects to all servers, side by side, and shows what has come of it.
 func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config.Config) error {
-	all := make([]checked, len(conf.Servers))
+	all, lists := make([]checked, len(conf.Servers)), make([]*upstream.Lists, len(conf.Servers))
 	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}}, nil)
 	var trying sync.WaitGroup
 	for i, s := range conf.Servers {
@@ -111,16 +112,35 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 			all[i] = checked{Name: s.Name, State: stateDisabled}
 			continue
 		}
-		trying.Go(func() { all[i], _ = try(ctx, dial, conf, s) })
+		trying.Go(func() { all[i], lists[i] = try(ctx, dial, conf, s) })
 	}
 	trying.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	lookOver(conf, all, lists)
 	if err := c.show(e, all); err != nil {
 		return err
 	}
 	return verdict(all)
+}
+
+// lookOver adds what looks as if it were meant to mislead models. All servers are needed for it: names of one may stand in the
+// texts of another.
+func lookOver(conf *config.Config, all []checked, lists []*upstream.Lists) {
+	var listed []policy.Listed
+	for i, l := range lists {
+		if l != nil {
+			listed = append(listed, policy.Listed{Server: all[i].Name, Lists: l})
+		}
+	}
+	for _, f := range conf.Policy.Scan.LookOver(listed) {
+		for i := range all {
+			if all[i].Name == f.Server {
+				all[i].Warnings = append(all[i].Warnings, fmt.Sprintf("server %q: %s (it may be meant to mislead models)", f.Server, f))
+			}
+		}
+	}
 }
 
 // try connects to one server once. The lists are nil where that has not worked.

@@ -1,0 +1,214 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rialto-mcp/rialto/gateway/route"
+)
+
+// sign is one thing to look for in a text. find gives the place of the first; nil for none.
+type sign struct {
+	says string
+	find func(text string) []int
+}
+
+// matching looks for an expression. Texts of definitions are English more often than not, and so are these.
+func matching(says, expression string) sign {
+	return sign{says, regexp.MustCompile("(?i)" + expression).FindStringIndex}
+}
+
+var signs = []sign{
+	{"holds characters that nobody sees", hidden},
+	matching("tells the model to keep something from the user",
+		`\b(do not|don'?t|never|must not|should not|avoid)\s+(\w+\s+){0,4}(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|disclose|disclosing|alert|alerting)\b.{0,40}\b(user|human|operator)s?\b|`+
+			`\bwithout\s+(\w+\s+){0,2}(telling|informing|notifying|alerting|mentioning)\b.{0,40}\b(user|human|operator)s?\b|`+
+			`\b(keep|hide)\s+(this|it|that|these)\s+(\w+\s+){0,2}(secret|hidden|from)\b`),
+	matching("tells the model to ignore what it was told",
+		`\b(ignore|disregard|forget|override|bypass)\s+(all|any|the|your|every|these|those|of|\s)*(previous|prior|above|earlier|preceding|existing|system|safety)\s+(\w+\s+)?(instruction|prompt|rule|message|direction|guideline|polic)`),
+	matching("imitates the frame of a prompt",
+		`<\s*/?\s*(important|system|secret|instructions?|hidden|critical|admin|sys|assistant|human)\s*>|\[\s*/?\s*(INST|SYSTEM)\s*\]|<\|[a-z_]{2,20}\|>`),
+	matching("leads to files with secrets, or to the conversation",
+		`~/\.(ssh|aws|cursor|config|gnupg|kube|netrc|npmrc|docker)|\bid_(rsa|ed25519|ecdsa)\b|/etc/(passwd|shadow)\b|\.cursor/mcp\.json|claude_desktop_config|`+
+			`\b(send|include|pass|forward|upload|attach|copy|paste|provide|repeat|print|output)\b.{0,60}\b(system prompt|(entire|full|whole|complete|previous|prior)\s+(conversation|chat|message)s?|(conversation|chat)\s+history)`),
+	matching("puts itself before the tools of others",
+		`\b(instead of|rather than|before)\s+(using\s+|calling\s+|any\s+use\s+of\s+)?(any|all|every)\s+(of\s+the\s+)?other\s+(tool|function|server)`),
+	{"holds a long text in base64 or hexadecimal", encoded},
+	matching("holds a comment, a script or a picture", `<!--|<\s*(script|iframe|img|object|embed)\b|!\[[^\]]*\]\(\s*https?:|\b(javascript|vbscript):|data:text/html`),
+	matching("holds a link with a place for data", `https?://[^\s"'<>)]*[?&#][^\s"'<>)]*=(\{|%7b|\$|<|\[)`),
+}
+
+// hidden finds characters that are there for machines alone: of no width, of the other direction, or of the block of tags. Those
+// that scripts and pictures need are let be where they are needed.
+func hidden(text string) []int {
+	rightToLeft := strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
+	})
+	before := rune(0)
+	for at, r := range text {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		after, _ := utf8.DecodeRuneInString(text[at+size:])
+		bad := false
+		switch {
+		case r == '\u200c', r == '\u200d': // parts of words and of pictures
+			bad = !joins(before) || !joins(after)
+		case r == '\u200e', r == '\u200f':
+			bad = !rightToLeft
+		case r == '\ufeff':
+			bad = at > 0
+		case r == '\ufe0f', r == '\ufe0e': // a picture, or a sign as text
+			bad = before < 0x80 && !strings.ContainsRune("0123456789#*", before)
+		case r >= 0xe0000 && r <= 0xe007f: // flags of regions end a black flag
+			bad = before != '\U0001f3f4' && (before < 0xe0000 || before > 0xe007f)
+		case r == '\u200b', r >= '\u202a' && r <= '\u202e', r >= '\u2060' && r <= '\u206f', r == '\u180e', r == '\u3164', r == '\u115f', r == '\u1160',
+			r == '\uffa0', r == '\u00ad', r >= 0xe0080 && r <= 0xe0fff, r >= 0xfe00 && r <= 0xfe0d, r == '\u034f':
+			bad = true
+		case r < ' ' && r != '\n' && r != '\t' && r != '\r', r >= 0x7f && r < 0xa0:
+			bad = true
+		}
+		if bad {
+			return []int{at, at + size}
+		}
+		before = r
+	}
+	return nil
+}
+
+// joins tells whether a character may stand beside a joiner.
+func joins(r rune) bool {
+	return r >= 0x2190 && r < 0x3000 || r >= 0x1f000 && r < 0x20000 || r == '\ufe0f' ||
+		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Telugu, unicode.Kannada,
+			unicode.Malayalam, unicode.Gujarati, unicode.Gurmukhi, unicode.Oriya, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
+}
+
+var longWord = regexp.MustCompile(`[A-Za-z0-9+/_-]{120,}={0,2}`)
+
+// encoded finds what is too long and too mixed for a word or a path.
+func encoded(text string) []int {
+	at := longWord.FindStringIndex(text)
+	if at == nil {
+		return nil
+	}
+	word := text[at[0]:at[1]]
+	hexadecimal := strings.Trim(word, "0123456789abcdefABCDEF") == ""
+	mixed := strings.ContainsAny(word, "0123456789") && strings.ToLower(word) != word && strings.ToUpper(word) != word
+	if hexadecimal && strings.ContainsAny(word, "0123456789") || mixed && strings.Count(word, "/")*16 < len(word) && strings.Count(word, "_")*16 < len(word) {
+		return at
+	}
+	return nil
+}
+
+// excerpt is the place of a sign, as it may be shown on a terminal.
+func excerpt(text string, at []int) string {
+	const around, most = 15, 80
+	from, to := max(at[0]-around, 0), min(at[1]+around, len(text), at[0]+most)
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return `"` + visible(text[from:to]) + `"`
+}
+
+// visible shows what nobody sees by its number.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n', r == '\t', r == '\r':
+			b.WriteByte(' ')
+		case unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		}
+	}
+	return b.String()
+}
+
+// names are those of the tools of all servers.
+type names struct {
+	byName     map[string][]route.Target
+	bySkeleton map[string][]route.Target
+}
+
+func namesOf(all []Listed) names {
+	n := names{make(map[string][]route.Target), make(map[string][]route.Target)}
+	for _, one := range all {
+		for _, tool := range one.Lists.Tools {
+			to := route.Target{Server: one.Server, Name: tool.Key}
+			n.byName[tool.Key] = append(n.byName[tool.Key], to)
+			n.bySkeleton[skeleton(tool.Key)] = append(n.bySkeleton[skeleton(tool.Key)], to)
+		}
+	}
+	return n
+}
+
+// nameLike are words that can be taken for nothing but the name of a tool: several parts in one.
+var nameLike = regexp.MustCompile(`[A-Za-z0-9]+([_-][A-Za-z0-9]+)+|[a-z]+([A-Z][a-z0-9]+)+`)
+
+// mentioned finds the name of a tool that another server has and this one has not.
+func (n names) mentioned(server, text string) (route.Target, []int) {
+	if len(n.byName) == 0 {
+		return route.Target{}, nil
+	}
+	for _, at := range nameLike.FindAllStringIndex(text, -1) {
+		owners := n.byName[text[at[0]:at[1]]]
+		for _, to := range owners {
+			if to.Server == server {
+				owners = nil
+			}
+		}
+		if len(owners) > 0 {
+			return owners[0], at
+		}
+	}
+	return route.Target{}, nil
+}
+
+// alike finds a tool of another server whose name looks the same and is another.
+func (n names) alike(about Finding) (route.Target, bool) {
+	if about.Kind != route.Tool {
+		return route.Target{}, false
+	}
+	for _, to := range n.bySkeleton[skeleton(about.Target.Name)] {
+		if to.Server != about.Server && plain(to.Name) != plain(about.Target.Name) {
+			return to, true
+		}
+	}
+	return route.Target{}, false
+}
+
+// plain is a name without what people do not tell apart: capitals, and the way its parts are joined.
+func plain(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return -1
+		}
+		return r
+	}, name))
+}
+
+var lookAlikes = strings.NewReplacer(
+	"0", "o", "1", "l", "|", "l", "rn", "m", "vv", "w",
+	"а", "a", "в", "b", "с", "c", "е", "e", "һ", "h", "і", "i", "ј", "j", "к", "k", "ӏ", "l", "м", "m", "н", "h", "о", "o", "р", "p", "ѕ", "s", "т", "t", "у", "y", "х", "x", // Cyrillic
+	"α", "a", "ε", "e", "ι", "i", "κ", "k", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "u", "χ", "x", // Greek
+)
+
+// skeleton is the same for names that look the same.
+func skeleton(name string) string {
+	var b strings.Builder
+	for _, r := range plain(name) {
+		if r >= 0xff01 && r <= 0xff5e { // of full width
+			r -= 0xff01 - '!'
+		}
+		if unicode.IsGraphic(r) {
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(lookAlikes.Replace(strings.ToLower(b.String())), "i", "l")
+}
