@@ -127,6 +127,7 @@ func isOwner(owner *upstream.Owner) func(server.Caller) bool {
 func (b *Bridge) sessionClosed(and func(server.Session)) func(server.Session) {
 	return func(s server.Session) {
 		b.ups.EndSession(s.ID)
+		b.tasks.left(s.ID)
 		if and != nil {
 			and(s)
 		}

@@ -277,6 +277,17 @@ func (d *taskDesk) unfollow() {
 	}
 }
 
+// left gives up the tasks that are followed for a session alone, which has ended.
+func (d *taskDesk) left(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range d.byID {
+		if session != "" && f.caller.Session == session && !f.listed {
+			f.stop()
+		}
+	}
+}
+
 // Shutdown implements server.Tasks: nobody is told of tasks any more, and waits for results end. The tasks themselves go on.
 func (d *taskDesk) Shutdown(ctx context.Context) error {
 	d.mu.Lock()

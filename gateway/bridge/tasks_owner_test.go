@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -230,4 +232,52 @@ func TestRulesOfTasks(t *testing.T) {
 			t.Errorf("a task of a tool that is not shown: %v", err)
 		}
 	})
+}
+
+// TestListOfTasks turns the pages of a long list: each task once, the oldest first.
+func TestListOfTasks(t *testing.T) {
+	w := newWorld(t, route.Naming{}, careless("red", true), careless("blue", false))
+	c := w.dial(t, false, able(t))
+	var want, got []string
+	for i := range 60 {
+		want = append(want, begin(t, c, []string{"red", "blue"}[i%2]+"__count").ID)
+	}
+	pages := 0
+	for cursor := ""; pages == 0 || cursor != ""; pages++ {
+		page, err := c.ListTasks(t.Context(), cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range page.Tasks {
+			got = append(got, task.ID)
+		}
+		cursor = page.NextCursor
+	}
+	if pages != 2 || !slices.Equal(got, want) {
+		t.Errorf("%d pages, %d tasks, want 2 and %d", pages, len(got), len(want))
+	}
+}
+
+// TestEndOfASessionEndsItsNews has a session end before its task: nothing is held for it any more, and the task goes on.
+func TestEndOfASessionEndsItsNews(t *testing.T) {
+	next := make(chan string)
+	w := newWorld(t, route.Naming{}, steps("far", true, false, next))
+	c, err := client.DialHTTP(t.Context(), listen(t, w.bridge.Server()), ofEra(false, able(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := begin(t, c, "steps")
+	if n := w.bridge.FollowedTasks(); n != 1 {
+		t.Errorf("%d tasks are followed", n)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for w.bridge.FollowedTasks() > 0 { // the session ends a moment later
+		runtime.Gosched()
+	}
+	close(next)
+	if result, err := w.dialHTTP(t, true, able(t)).AwaitTask(t.Context(), task.ID); err != nil || result.Text() != "there" {
+		t.Errorf("got %+v, %v", result, err)
+	}
 }

@@ -23,7 +23,8 @@ const (
 	mostPoll     = time.Minute
 	followedPoll = 15 * time.Second // where the server tells of changes, in case that this is lost
 	mostLost     = 5                // looks in a row that did not reach the server
-	farewell     = 5 * time.Second  // to tell a server that nobody wants a task any more
+	answerTime   = 5 * time.Second  // to hand the answer to a question on
+	farewell     = time.Second      // to tell a server that nobody wants a task any more
 )
 
 var errCancelled = mcp.Errorf(mcp.CodeInternal, "the task was cancelled and has no result")
@@ -173,7 +174,7 @@ func (w *taskWait) free() {
 
 // answer hands the answer to a question on, or the refusal of one. An error says that the question may be put by somebody else.
 func (w *taskWait) answer(ctx context.Context, key, method string, answer json.RawMessage, refusal error) error {
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	var fault *mcp.Error
 	switch {
