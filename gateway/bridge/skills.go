@@ -70,7 +70,7 @@ func (b *Bridge) listSkills(ctx context.Context, req *server.Request) (*server.R
 			b.opts.Logger.Warn("its skills are left out of a list: "+b.ups.Reason(name, err), slog.String("server", name))
 			continue
 		}
-		result := eachOf(v.shownSkills(name, answer.Result), "skills", func(entry json.RawMessage) json.RawMessage { return skillBack(v, name, entry) })
+		result := eachOf(v.only(name, answer.Result, "skills"), "skills", func(entry json.RawMessage) json.RawMessage { return skillBack(v, name, entry) })
 		next := ""
 		if raw, ok := jsonrpc.Member(result, "nextCursor"); ok && jsonrpc.IsString(raw) {
 			cursor, _ := jsonrpc.Text(raw)
@@ -113,26 +113,22 @@ func orObject(params json.RawMessage) json.RawMessage {
 	return params
 }
 
-// shownSkills leaves out the skills that a caller may not see.
-func (v *view) shownSkills(name string, result json.RawMessage) json.RawMessage {
-	return inside(result, "skills", func(list json.RawMessage) json.RawMessage {
-		var kept []json.RawMessage
-		all := 0
-		for entry := range jsonrpc.Elements(list) {
-			all++
-			if v.sees(route.Resource, route.Target{Server: name, Name: member(entry, "uri")}, true) {
-				kept = append(kept, entry)
+// only leaves out the entries of a list that a caller may not see.
+func (v *view) only(name string, result json.RawMessage, list string) json.RawMessage {
+	return inside(result, list, func(all json.RawMessage) json.RawMessage {
+		out, whole := []byte{'['}, true
+		for entry := range jsonrpc.Elements(all) {
+			if !v.sees(route.Resource, route.Target{Server: name, Name: member(entry, "uri")}, true) {
+				whole = false
+				continue
 			}
-		}
-		if len(kept) == all {
-			return list
-		}
-		out := []byte{'['}
-		for i, entry := range kept {
-			if i > 0 {
+			if len(out) > 1 {
 				out = append(out, ',')
 			}
 			out = append(out, entry...)
+		}
+		if whole {
+			return all
 		}
 		return append(out, ']')
 	})
@@ -205,9 +201,9 @@ func skillBack(v *view, name string, entry json.RawMessage) json.RawMessage {
 }
 
 // folderBack puts the addresses that clients know into the answer to resources/directory/read: below the folder as it was asked
-// for.
+// for, and without what the caller may not see.
 func folderBack(v *view, to destination, result json.RawMessage) json.RawMessage {
-	return eachOf(result, "resources", func(child json.RawMessage) json.RawMessage {
+	return eachOf(v.only(to.Server, result, "resources"), "resources", func(child json.RawMessage) json.RawMessage {
 		uri := member(child, "uri")
 		if rest, ok := strings.CutPrefix(uri, to.Name+"/"); ok {
 			return exchange(child, "uri", uri, to.asked+"/"+rest)

@@ -184,7 +184,9 @@ func TestSkillsOutOfSight(t *testing.T) {
 		if req.Principal() == nil || req.Principal().Subject != "bob" {
 			return bridge.Sight{}
 		}
-		return bridge.Sight{Key: "bob", Shows: func(_ route.Kind, to route.Target) bool { return !strings.HasPrefix(to.Name, "skill://kitchen/tea") }}
+		return bridge.Sight{Key: "bob", Shows: func(_ route.Kind, to route.Target) bool {
+			return !strings.HasPrefix(to.Name, "skill://kitchen/tea") && to.Name != "skill://kitchen/a/more.md"
+		}}
 	}}
 	w := newWorldWith(t, bridge.Options{Rules: rules, Server: server.Options{HTTP: byName}}, skilled(t, "a", false))
 	for who, want := range map[string]string{"ann": "[a tea]", "bob": "[a]"} {
@@ -202,6 +204,14 @@ func TestSkillsOutOfSight(t *testing.T) {
 		_, err := skills.NewClient(c, nil).Get(t.Context(), "skill://kitchen/tea/SKILL.md")
 		if (err == nil) != (who == "ann") {
 			t.Errorf("%s gets: %v", who, err)
+		}
+		first, err := client.Request[mcp.ListResourcesResult](t.Context(), c, skills.MethodReadDirectory, skills.ReadDirectoryParams{URI: "skill://kitchen/a"})
+		if err != nil || first.NextCursor == nil {
+			t.Fatalf("%s: %+v, %v", who, first, err)
+		}
+		second, err := client.Request[mcp.ListResourcesResult](t.Context(), c, skills.MethodReadDirectory, skills.ReadDirectoryParams{URI: "skill://kitchen/a", Cursor: first.NextCursor})
+		if n := len(first.Resources) + len(second.Resources); err != nil || n != map[string]int{"ann": 2, "bob": 1}[who] {
+			t.Errorf("%s finds %d files in the folder, %v", who, n, err)
 		}
 	}
 }

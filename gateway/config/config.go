@@ -8,7 +8,6 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/manager"
-	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // sectionKey is where the gateway's own settings stand.
@@ -45,7 +44,7 @@ type Config struct {
 	Pool       Pool
 	Extensions []string // that are passed on though the gateway knows nothing of them
 
-	Roots []mcp.Root // that servers are told of; nil when nothing is said, which is not the same as none
+	Roots []Root // that servers are told of; nil when nothing is said, which is not the same as none
 
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start

@@ -6,7 +6,6 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
-	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // ServerSettings is what the gateway's section says of one server, but for its alias, which stands in [Config.Naming]. The
@@ -28,7 +27,7 @@ type ServerSettings struct {
 	Shows shape.Server
 
 	// Roots are those that it is told of in place of [Config.Roots]; nil when nothing is said.
-	Roots []mcp.Root
+	Roots []Root
 
 	// Tuning says how it is handled.
 	Tuning upstream.Tuning

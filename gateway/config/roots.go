@@ -1,8 +1,8 @@
 package config
 
 import (
-	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -10,6 +10,12 @@ import (
 
 // mostRoots bounds one list of roots.
 const mostRoots = 100
+
+// Root is a folder or file that servers are told of, its variables put in, and its address as it is written.
+type Root struct {
+	mcp.Root
+	Written string
+}
 
 // RootsByServer gives the roots that each server is told of. One that is told of none, so that it had better not ask, is left
 // out.
@@ -20,8 +26,12 @@ func (c *Config) RootsByServer() map[string][]mcp.Root {
 		if roots == nil {
 			roots = c.Roots
 		}
-		if roots != nil {
-			all[s.Name] = roots
+		if roots == nil {
+			continue
+		}
+		all[s.Name] = []mcp.Root{}
+		for _, r := range roots {
+			all[s.Name] = append(all[s.Name], r.Root)
 		}
 	}
 	return all
@@ -30,7 +40,7 @@ func (c *Config) RootsByServer() map[string][]mcp.Root {
 // roots reads a list of addresses, or of objects with an address and a name.
 //
 // Shape: ["file:///srv/notes", {"uri": "file:///srv/plans", "name"?: "Plans"}], or null for nothing said.
-func (s *section) roots(to *[]mcp.Root) func(*manager.Value) {
+func (s *section) roots(to *[]Root) func(*manager.Value) {
 	return func(v *manager.Value) {
 		if v.Kind() == manager.Null || !s.is(v, manager.List) {
 			return
@@ -39,7 +49,7 @@ func (s *section) roots(to *[]mcp.Root) func(*manager.Value) {
 			s.problems.Add(v, "these are more than %d roots; name folders that hold several of them", mostRoots)
 			return
 		}
-		all := []mcp.Root{}
+		all := []Root{}
 		for _, child := range v.Children() {
 			if root, ok := s.root(child); ok {
 				all = append(all, root)
@@ -49,17 +59,18 @@ func (s *section) roots(to *[]mcp.Root) func(*manager.Value) {
 	}
 }
 
-func (s *section) root(v *manager.Value) (root mcp.Root, ok bool) {
+func (s *section) root(v *manager.Value) (root Root, ok bool) {
 	switch v.Kind() {
 	case manager.Text:
-		return mcp.Root{URI: v.Text()}, s.check(v, checkRoot(v.Text()))
+		s.rootURI(&root)(v)
+		return root, root.URI != ""
 	case manager.Object:
 		if v.Member("uri") == nil {
 			s.problems.Add(v, "a root needs a uri, such as \"file:///home/me/project\"")
 			return root, false
 		}
 		s.object(v, []setting{
-			{"uri", s.text(&root.URI, checkRoot)},
+			{"uri", s.rootURI(&root)},
 			{"name", s.text(&root.Name, func(string) error { return nil })},
 		})
 		return root, root.URI != ""
@@ -68,22 +79,37 @@ func (s *section) root(v *manager.Value) (root mcp.Root, ok bool) {
 	return root, false
 }
 
-func checkRoot(uri string) error {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Path == "" || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("this must be the address of a folder or file, such as file:///home/me/project")
+// rootURI reads an address. What variables stand for may be a path with any characters, so it is written anew as an address then.
+func (s *section) rootURI(to *Root) func(*manager.Value) {
+	return func(v *manager.Value) {
+		text, ok := s.expanded(v)
+		if !ok {
+			return
+		}
+		if text == v.Text() && s.asWritten() && strings.Contains(text, "${") { // nobody is told of it
+			to.URI, to.Written = text, text
+			return
+		}
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "file" || u.Path == "" || u.RawQuery != "" || u.Fragment != "" {
+			s.problems.Add(v, "this must be the address of a folder or file, such as file:///home/me/project")
+			return
+		}
+		to.URI, to.Written = text, v.Text()
+		if text != v.Text() {
+			to.URI = u.String()
+		}
 	}
-	return nil
 }
 
 // normalRoots writes every root as an object; null where nothing is said.
-func normalRoots(roots []mcp.Root) any {
+func normalRoots(roots []Root) any {
 	if roots == nil {
 		return nil
 	}
 	out := []ordered{}
 	for _, r := range roots {
-		one := ordered{{"uri", r.URI}}
+		one := ordered{{"uri", r.Written}}
 		if r.Name != "" {
 			one = append(one, member{"name", r.Name})
 		}
