@@ -32,7 +32,7 @@ type Server struct {
 	pages      pages // that clients were sent to
 	pageSize   atomic.Int64
 	advice     atomic.Pointer[string] // instructions, once they have been changed
-	completers sync.Map // completerKey -> Completer
+	completers sync.Map               // completerKey -> Completer
 
 	relay *relay // nil without a bus
 

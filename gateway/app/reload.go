@@ -126,6 +126,7 @@ func (g *gateway) swap(next *config.Config) *lock {
 		g.conf.Store(next) // what is connected from now on is connected as it says
 		if changes, err = g.set.ReloadAnew(next.Servers, others(old, next)); err != nil {
 			g.conf.Store(old)
+			g.roots.Set(old.RootsByServer())
 			return err
 		}
 		if fitting != nil {
