@@ -29,6 +29,7 @@ func DialHTTP(ctx context.Context, address string, opts Options) (*Client, error
 			HTTPClient: c.opts.HTTPClient, Socket: c.opts.Socket, Headers: c.opts.Headers, OnError: c.faults.report,
 			MaxBodyBytes: c.opts.MaxBodyBytes, MaxEventBytes: c.opts.MaxBodyBytes, Retries: c.opts.Retries,
 			OnSessionGone: func() { c.sessionGone(w) },
+			OnRefused:     func(err error) { c.feed.barred(w, err) },
 			OnStream: func(_, gap bool) {
 				w.outside.open()
 				if gap {

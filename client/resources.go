@@ -97,7 +97,7 @@ func (f *feed) restored() {
 	if err := f.lock(f.c.life); err != nil {
 		return // it has ended
 	}
-	f.forsake()
+	f.forsake(func(s *subscriber) bool { return !s.background && !s.reconnect }, errAnew)
 	for uri := range f.held {
 		if err := f.c.SubscribeResource(f.c.life, uri); err != nil && f.c.life.Err() == nil {
 			f.fault(fmt.Errorf("after the connection was opened anew: %w", err))
@@ -110,9 +110,21 @@ func (f *feed) restored() {
 // errAnew ends a subscription that is not to reconnect.
 var errAnew = errors.New("the connection was lost and opened anew, and the subscription is not to reconnect")
 
-// forsake ends the subscriptions that do not want to outlive their connection; the turn is held.
-func (f *feed) forsake() {
-	for _, s := range f.all(func(s *subscriber) bool { return !s.background && !s.reconnect }) {
+// barred ends the subscriptions of a legacy session whose stream the server refuses to a client that has had it: no resource is told
+// of any more, and who waits would wait for ever. Functions that are called on changes stay, since changes may come with calls.
+func (f *feed) barred(w *wire, err error) {
+	f.c.background(func() {
+		if f.c.now().wire != w || f.lock(f.c.life) != nil {
+			return // another connection took its place, or the client has ended
+		}
+		defer f.unlock()
+		f.forsake(func(s *subscriber) bool { return !s.background }, w.explain(f.c.life, err))
+	})
+}
+
+// forsake ends the subscriptions that a test picks, without a word to the server; the turn is held.
+func (f *feed) forsake(pick func(*subscriber) bool, why error) {
+	for _, s := range f.all(pick) {
 		if !f.drop(s) {
 			continue // it was closed meanwhile, and waits for the turn to give back what it held
 		}
@@ -121,6 +133,6 @@ func (f *feed) forsake() {
 				delete(f.held, uri)
 			}
 		}
-		f.end(s, errAnew)
+		f.end(s, why)
 	}
 }

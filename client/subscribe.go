@@ -20,7 +20,8 @@ type Filter = mcp.SubscriptionFilter
 type SubscribeOptions struct {
 	// Reconnect keeps the subscription when the stream that brings the news breaks: it is opened anew, with pauses that grow
 	// to 30 s, and a Gap is told. Without it the subscription ends. The stream of a legacy session over HTTP is opened anew
-	// in any case, as long as the session lasts.
+	// in any case, as long as the session lasts and the server does not refuse it (401 or 403) eight times in a row, with
+	// which every subscription ends.
 	Reconnect bool
 }
 

@@ -51,6 +51,10 @@ type ClientOptions struct {
 	// hears nothing.
 	OnStream func(open, gap bool)
 
+	// OnRefused is called when a GET stream that was open is not opened again, since the server has refused it (401 or 403) eight
+	// times in a row. Nil is nobody.
+	OnRefused func(error)
+
 	// OnError is called with faults that belong to no call. It may be called concurrently. Nil drops them.
 	OnError func(error)
 }
@@ -69,6 +73,9 @@ func (o ClientOptions) withDefaults() ClientOptions {
 	}
 	if o.OnStream == nil {
 		o.OnStream = func(bool, bool) {}
+	}
+	if o.OnRefused == nil {
+		o.OnRefused = func(error) {}
 	}
 	if o.OnSessionGone == nil {
 		o.OnSessionGone = func() {}

@@ -37,15 +37,23 @@ func (c *Client) keepListening() {
 	}()
 	var at place
 	opened := false
-	for failed, empty := 0, 0; ; failed++ {
+	for failed, empty, barred := 0, 0, 0; ; failed++ {
 		began, before := time.Now(), at.messages
 		err := c.listenOnce(&at, &opened)
+		barred++
+		if !refused(err) {
+			barred = 0
+		}
 		switch {
 		case c.ctx.Err() != nil:
 			return
 		case at.lastID != "" && forgotten(err):
 			c.beginAnew(&at, err)
-		case final(err) && !(opened && refused(err)):
+		case opened && barred == mostBarred:
+			c.opts.OnRefused(err)
+			c.reportNoStream(err)
+			return
+		case final(err) && !(opened && barred > 0):
 			c.reportNoStream(err)
 			return
 		case err != nil:
@@ -75,6 +83,10 @@ func (c *Client) keepListening() {
 // given up; after as many again, twice, the server is taken to have no such stream.
 const mostEmpty = 8
 
+// mostBarred is how often in a row a stream that was open once may be refused for want of other credentials: they may be about to
+// be renewed, but a client whose access was taken away would ask for ever. With the usual pauses that is half a minute.
+const mostBarred = 8
+
 var errEmpty = errors.New("the server opens the stream and ends it at once")
 
 // beginAnew gives up the place in a stream.
@@ -102,7 +114,7 @@ func forgotten(err error) bool {
 	return errors.As(err, &status) && status.Status == http.StatusBadRequest
 }
 
-// refused tells whether the server wants other credentials. Those of a stream that was open once are being renewed.
+// refused tells whether the server wants other credentials. Those of a stream that was open once may be about to be renewed.
 func refused(err error) bool {
 	var status *transport.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden)
