@@ -137,3 +137,17 @@ func ExampleEndpoint() {
 	// asked for 100 tokens
 	// Low tide.
 }
+
+// An index finds tools by words without a model in sight: for a relay, say, or a page.
+func ExampleIndex() {
+	tools := []llm.Listed{
+		{Server: "mail", Tool: mcp.Tool{Name: "sendMessage", Description: "Sends a letter to somebody"}},
+		{Server: "files", Tool: mcp.Tool{Name: "delete_all_files", Description: "Empties a folder"}},
+	}
+	for _, i := range llm.NewIndex(tools).Search("deleting a file") {
+		fmt.Println(tools[i].Tool.Name)
+	}
+	// Output:
+	// delete_all_files
+	// sendMessage
+}

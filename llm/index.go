@@ -11,10 +11,10 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
 
-// index finds tools by words: BM25 over name, title, description and the names of parameters, where a word of the name
-// counts three times.
-type index struct {
-	tools   []Tool
+// Index finds tools by words in their names, titles, descriptions and parameters, and in the names of their servers: BM25, where
+// a word of the name counts three times. Words are compared without case, parted also in snake_case and camelCase. It is not
+// changed; its methods may be called concurrently.
+type Index struct {
 	lengths []float64 // words of each tool, with their weights
 	mean    float64
 	places  map[string][]place // where a word is
@@ -32,10 +32,12 @@ const (
 	lengthPart = 0.75
 )
 
-func newIndex(tools []Tool) *index {
-	x := &index{tools: tools, places: map[string][]place{}}
+// NewIndex makes an index of tools, which are not kept.
+func NewIndex(tools []Listed) *Index {
+	x := &Index{places: map[string][]place{}}
 	total := 0.0
-	for i, t := range tools {
+	for i, l := range tools {
+		t := l.Tool
 		counts := map[string]float64{}
 		length := 0.0
 		add := func(text string, weight float64) {
@@ -44,13 +46,13 @@ func newIndex(tools []Tool) *index {
 				length += weight
 			}
 		}
-		add(t.Original, 3)
-		add(t.Server, 1)
-		if t.Title != t.Original {
+		add(t.Name, 3)
+		add(l.Server, 1)
+		if t.Title != t.Name {
 			add(t.Title, 2)
 		}
 		add(t.Description, 1)
-		properties, _ := jsonrpc.Member(t.Input, "properties")
+		properties, _ := jsonrpc.Member(t.InputSchema, "properties")
 		for name := range jsonrpc.Members(properties) {
 			add(name, 1)
 		}
@@ -64,28 +66,23 @@ func newIndex(tools []Tool) *index {
 	return x
 }
 
-// search costs as much as the words of the query are common. Words are taken in their order, so that equal queries add up
-// to equal scores.
-func (x *index) search(query string, most int) []Tool {
-	wanted := terms(query)
+// Search gives the places of the tools that fit a query, in what the index was made of, the best first. Equal queries give equal
+// places. It costs as much as the words of the query are common.
+func (x *Index) Search(query string) []int {
+	wanted := terms(query) // in their order, so that equal queries add up to equal scores
 	slices.Sort(wanted)
 	scores := map[int]float64{}
 	for _, term := range slices.Compact(wanted) {
 		places := x.places[term]
 		in := float64(len(places))
-		rare := math.Log(1 + (float64(len(x.tools))-in+0.5)/(in+0.5))
+		rare := math.Log(1 + (float64(len(x.lengths))-in+0.5)/(in+0.5))
 		for _, p := range places {
 			scores[p.tool] += rare * p.n * (saturation + 1) / (p.n + saturation*(1-lengthPart+lengthPart*x.lengths[p.tool]/x.mean))
 		}
 	}
-	found := slices.SortedFunc(maps.Keys(scores), func(a, b int) int {
+	return slices.SortedFunc(maps.Keys(scores), func(a, b int) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
 	})
-	var out []Tool
-	for _, i := range found[:min(len(found), max(most, 0))] {
-		out = append(out, x.tools[i])
-	}
-	return out
 }
 
 // terms splits a text into words: at everything that is no letter, mark or digit, and where capital letters begin a word in

@@ -13,7 +13,13 @@ import (
 // Search finds tools by words in their names, titles, descriptions and parameters, the best first, at most so many. Words
 // are compared without case, parted also in snake_case and camelCase. It covers the tools that WithSearch keeps out of sight
 // and those that the API has no room for; they can be called in a set made by WithSearch.
-func (s *Set) Search(query string, most int) []Tool { return s.index().search(query, most) }
+func (s *Set) Search(query string, most int) (out []Tool) {
+	found := s.index().Search(query)
+	for _, i := range found[:min(len(found), max(most, 0))] {
+		out = append(out, s.all[i].Tool)
+	}
+	return out
+}
 
 // The tools of a set made by WithSearch.
 const (

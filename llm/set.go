@@ -50,7 +50,7 @@ type Set struct {
 	over    []Skipped // those that the API has no room for
 	search  bool      // made by WithSearch: what is not listed can be called too
 	digest  string
-	index   func() *index
+	index   func() *Index
 }
 
 // Tools asks a source for its tools and binds them to an API.
@@ -87,11 +87,14 @@ func (s *Set) finish() {
 		fmt.Fprintf(hash, "%q %q %q %t %s\n", t.Name, t.Title, t.Description, t.Strict, t.Input)
 	}
 	s.digest = hex.EncodeToString(hash.Sum(nil))
-	all := make([]Tool, len(s.all))
-	for i, b := range s.all {
-		all[i] = b.Tool
-	}
-	s.index = sync.OnceValue(func() *index { return newIndex(all) })
+	all := s.all
+	s.index = sync.OnceValue(func() *Index {
+		tools := make([]Listed, len(all))
+		for i, b := range all {
+			tools[i] = Listed{Server: b.Server, Tool: mcp.Tool{Name: b.Original, Title: b.Title, Description: b.Description, InputSchema: b.Input}}
+		}
+		return NewIndex(tools)
+	})
 }
 
 // lookup finds what can be called by the name that the model uses.

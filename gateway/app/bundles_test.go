@@ -268,3 +268,35 @@ func TestMisfitsOfBundles(t *testing.T) {
 	g.err.wait(t, `warning: bundle "b": the pattern "nothing" fits no tool of its servers`)
 	g.end(t)
 }
+
+// TestSearchInBundles holds that a search takes the place of a list that is too long, in each bundle by its own length; that what
+// is found and called there is in the bundle; and that a change of the file counts at once.
+func TestSearchInBundles(t *testing.T) {
+	eras(t, func(t *testing.T, mode client.Mode, modern bool) {
+		_, a := desk(t, modern)
+		_, b := desk(t, modern)
+		const some = `"bundles": {"many": {"servers": ["a", "b"], "resources": [], "rename": {"a/add": "plus"}}, "few": {"tools": ["b/add"]}}`
+		g := follow(t, file(`"search": {"above": 2, "always": ["plus"]}, `+some, "a", a, "b", b))
+		g.err.wait(t, "b: ready")
+		many, few := listen(t, g.url+"/many", mode), listen(t, g.url+"/few", mode)
+		if got := many.tools(t); !slices.Equal(got, []string{"plus", "search_tools", "call_tool"}) {
+			t.Errorf("the tools are %q", got)
+		}
+		if got := few.tools(t); !slices.Equal(got, []string{"add"}) {
+			t.Errorf("the tools are %q", got)
+		}
+		got, err := many.CallTool(t.Context(), "search_tools", map[string]string{"query": "plus"})
+		if err != nil || !strings.Contains(got.Text(), `"name":"plus"`) {
+			t.Errorf("found %+v, %v", got, err)
+		}
+		for name, want := range map[string]string{"plus": "5", "add": "5", "nosuch": "There is no tool"} {
+			got, err := many.CallTool(t.Context(), "call_tool", map[string]any{"name": name, "arguments": map[string]int{"A": 2, "B": 3}})
+			if err != nil || !strings.Contains(got.Text(), want) {
+				t.Errorf("%s: got %+v, %v", name, got, err)
+			}
+		}
+		save(t, g.file, file(some, "a", a, "b", b))
+		many.until(t, "plus", "a__ask", "add", "b__ask")
+		g.end(t)
+	})
+}

@@ -41,6 +41,7 @@ var settings = []setting{
 	{"pool.idle", true, func(c *config.Config) any { return c.Pool.Idle }},
 	{"roots", true, roots},
 	{"serveAll", true, func(c *config.Config) any { return c.ServeAll }},
+	{"search", true, func(c *config.Config) any { return c.Search }},
 	{"bundles", true, func(c *config.Config) any { return c.Bundles }},
 	{"extensions", true, func(c *config.Config) any { return c.Extensions }},
 	{"connectTimeout", true, func(c *config.Config) any { return c.ConnectTimeout }},

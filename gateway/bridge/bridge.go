@@ -223,6 +223,9 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if handle, ok := ownState(req, parkedState); ok {
 		return b.resume(ctx, req, handle)
 	}
+	if own := b.searched(ctx, req); own != nil {
+		return own, nil
+	}
 	v, to, ok := b.destination(ctx, req, r)
 	if !ok && outlived(req) {
 		return doneWith(), nil
@@ -233,10 +236,11 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 		}
 		return nil, server.ErrUnhandled
 	}
-	return b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
+	result, err := b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
 		to.sent = p.Params
 		return b.relay(ctx, p, v, to)
 	})
+	return v.withSchema(req, to, result, err)
 }
 
 // pass takes the steps on the way to a destination that a view has given. last comes after them.

@@ -29,6 +29,9 @@ var relays = map[string]relayed{
 }
 
 func findTool(v *view, req *server.Request) (destination, bool) {
+	if v.rules.Search != nil && req.Name() == CallTool {
+		return findCalled(v, req)
+	}
 	to, ok := v.table.Tool(req.Name())
 	return destination{
 		kind: route.Tool, Target: to, params: exchange(withoutWish(req.Params()), "name", req.Name(), to.Name),

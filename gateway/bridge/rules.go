@@ -21,6 +21,9 @@ type Rules struct {
 	// none.
 	Names func(kind route.Kind, to route.Target) string
 
+	// Search says when clients get a search in place of a long list of tools. Nil means never.
+	Search *Search
+
 	// Shape edits what servers list, before it is named and shown. What it leaves out is not there for any client; every
 	// server stays, be it with empty lists. It must not change what it is given. Nil leaves all as it is.
 	Shape func([]upstream.Snapshot) []upstream.Snapshot

@@ -61,6 +61,7 @@ func (v *view) through(sight Sight) *view {
 			n.lists[kind] = newShownList(kind, items)
 		}
 	}
+	n.shorten()
 	return &n
 }
 

@@ -25,6 +25,7 @@ type view struct {
 	tasks   map[route.Target]string          // how tools run as tasks
 	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*shownList
+	finder  *finder
 	own     bool // of one caller, who sees other lists than others
 
 	extensions map[string]json.RawMessage // that servers have declared, with their settings
@@ -70,11 +71,15 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 			}
 		}
 	}
-	table, err := route.Build(rules.Naming, ups)
+	naming := rules.Naming
+	if rules.Search != nil {
+		naming.Reserved = []string{SearchTool, CallTool}
+	}
+	table, err := route.Build(naming, ups)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{rules: rules, lack: lack, sights: &sights{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
+	v := &view{rules: rules, lack: lack, sights: &sights{}, finder: &finder{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
 	for kind, sh := range shown {
 		known := make(map[route.Target]json.RawMessage)
 		v.definitions[sh.kind] = known
@@ -97,6 +102,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 			v.mirrors[e.Target] = m
 		}
 	}
+	v.shorten()
 	v.extensions = extensionsOf(rules, snaps)
 	for _, s := range snaps {
 		if _, ok := s.Lists.Extensions[skills.Identifier]; ok {
@@ -147,9 +153,12 @@ func mirrors(tool json.RawMessage) *server.Mirrors {
 func (v *view) keep(old *view) []server.ListKind {
 	var changed []server.ListKind
 	for kind := range v.items {
-		if same(v.items[kind], old.items[kind]) {
+		switch listed := same(v.lists[kind].items, old.lists[kind].items); {
+		case listed && same(v.items[kind], old.items[kind]):
 			v.items[kind], v.lists[kind] = old.items[kind], old.lists[kind]
-		} else {
+		case listed && v.rules.Sight == nil: // what is not listed is different, and found by a search
+			v.lists[kind] = old.lists[kind]
+		default:
 			changed = append(changed, server.ListKind(kind))
 		}
 	}

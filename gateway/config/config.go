@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/shape"
@@ -38,6 +39,8 @@ type Config struct {
 
 	Bundles  map[string]Bundle // by their names, which are those of the paths below that of the endpoint
 	ServeAll bool              // the endpoint itself serves everything
+
+	Search *bridge.Search // in place of long lists of tools; nil for none
 
 	PerServer map[string]ServerSettings // what the section says of servers in Servers, by their names
 

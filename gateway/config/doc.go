@@ -23,11 +23,11 @@
 //	    "onDown": "keep",                // or hide, fail: what is listed of a server that is down
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null}, // see package policy
-//	    "policy": {"rules": [], "default": "allow", "rateLimits": []}, // see package policy
 //	    "extensions": [],                // identifiers such as com.example/x that are passed on as declarations
 //	    "roots": null,                   // ["file:///srv/notes"]: folders for servers that ask outside of calls; null tells of none
 //	    "serveAll": true,                // false: the endpoint serves nothing, and there are only the bundles
 //	    "bundles": {"dev": {"servers": ["issues"], "tools": ["issues/list_*"], "prefix": "never"}}, // at /mcp/dev
+//	    "search": null,                  // {"above": 100, "tokens": 20000, "always": ["issues/*"]}: a search in place of long lists
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",

@@ -94,6 +94,7 @@ func (c *Config) normalSection() ordered {
 		{"extensions", list(c.Extensions)},
 		{"serveAll", c.ServeAll},
 		{"bundles", c.normalBundles()},
+		{"search", c.normalSearch()},
 		{"servers", servers},
 	}
 }

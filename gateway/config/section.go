@@ -89,6 +89,7 @@ func (s *section) settings() []setting {
 		{"roots", s.roots(&c.Roots)},
 		{"serveAll", s.boolean(&c.ServeAll)},
 		{"bundles", s.bundles},
+		{"search", s.search},
 		{"extensions", s.texts(&c.Extensions, checkExtension)},
 		{"servers", s.servers},
 	}

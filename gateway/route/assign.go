@@ -69,6 +69,11 @@ func (a assigner) raise(it *item) {
 func (a assigner) assign(items []*item) {
 	a.start(items)
 	burned := map[string]bool{}
+	if a.kind == Tool {
+		for _, name := range a.naming.Reserved {
+			burned[name] = true
+		}
+	}
 	for range levelFree {
 		if len(a.contested(items, burned)) == 0 {
 			return

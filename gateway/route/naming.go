@@ -25,6 +25,7 @@ type Naming struct {
 	Separator string            // between prefix and name, 1 to 4 of '_' and '-'; empty means "__"
 	MaxLength int               // bytes of every name, 16 to 128; zero keeps unchanged names of any legal length
 	Aliases   map[string]string // prefix by name of server, 1 to 32 letters, digits, '_' and '-'
+	Reserved  []string          // names that no tool gets: they have a meaning of their own
 }
 
 const (

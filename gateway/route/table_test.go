@@ -37,6 +37,8 @@ func TestGivenNames(t *testing.T) {
 		{"out of a collision", Naming{}, []Upstream{given(tools("a", "s"), map[string]string{"s": "find"}), tools("b", "s")}, "find s"},
 		{"into a collision", Naming{}, []Upstream{given(tools("a", "x"), map[string]string{"x": "s"}), tools("b", "s")}, "a__s b__s"},
 		{"with a prefix", Naming{Mode: Always}, []Upstream{given(tools("a", "x"), map[string]string{"x": "look"})}, "a__look"},
+		{"a name that is reserved", Naming{Reserved: []string{"call_tool"}}, []Upstream{given(tools("a", "call_tool", "x"), map[string]string{"x": "call_tool"}), tools("b", "call_tool")},
+			"a__call_tool_993a80e9 a__call_tool_83f2fd24 b__call_tool"},
 		{"that the server has itself", Naming{}, []Upstream{given(tools("a", "x", "y"), map[string]string{"x": "y"})}, "a__y_83f2fd24 a__y_ff612ac1"},
 	} {
 		if got := names(t, Tool, tc.naming, tc.ups...); got != tc.want {
