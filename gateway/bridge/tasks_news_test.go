@@ -238,3 +238,44 @@ func TestCallGivenUpCancelsItsTask(t *testing.T) {
 		}
 	})
 }
+
+// TestQuestionOfATaskBesideACall has a task ask on a pipe while the only call under way is another client's, whom nobody can tell
+// from the one that is asked but by the name of the task.
+func TestQuestionOfATaskBesideACall(t *testing.T) {
+	for _, clientModern := range []bool{false, true} {
+		entered, leave := make(chan struct{}), make(chan struct{})
+		b := jobs("jobs", false, false)
+		b.fill = func(s *server.Server) {
+			fillJobs(s, "jobs")
+			server.AddTool(s, mcp.Tool{Name: "wait"}, func(context.Context, *server.Request, noInput) (string, error) {
+				close(entered)
+				<-leave
+				return "waited", nil
+			})
+		}
+		w := newWorld(t, route.Naming{}, b)
+		other := able(t)
+		other.Elicit = func(context.Context, *client.ElicitRequest) (*mcp.ElicitResult, error) {
+			t.Error("the client of another call was asked")
+			return client.Decline()
+		}
+		done := make(chan error, 1)
+		bystander := w.dial(t, clientModern, other)
+		go func() { // ends with the call
+			_, err := bystander.CallTool(t.Context(), "wait", nil)
+			done <- err
+		}()
+		<-entered
+		asks := w.dial(t, clientModern, able(t))
+		for range 2 { // the first question must not make the calls come one at a time
+			task := begin(t, asks, "ask")
+			if result, err := asks.AwaitTask(t.Context(), task.ID); err != nil || result.Text() != "hello Ada" {
+				t.Errorf("got %+v, %v", result, err)
+			}
+		}
+		close(leave)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
