@@ -28,6 +28,7 @@ type office struct {
 	mu      sync.Mutex
 	browser string                                       // who sits in front of it
 	people  map[string]string                            // whose tokens are exchanged, by the token
+	life    int                                          // of tokens, in seconds
 	deny    string                                       // error of logins
 	refuse  func(form url.Values) (status int, body any) // answers exchanges in place of it; nil goes on
 	codes   map[string]url.Values                        // queries of logins
@@ -39,7 +40,7 @@ type office struct {
 
 func openOffice(t *testing.T, versions []string) *office {
 	t.Helper()
-	o := &office{people: map[string]string{}, codes: map[string]url.Values{}, tokens: map[string]auth.Token{}}
+	o := &office{people: map[string]string{}, codes: map[string]url.Values{}, tokens: map[string]auth.Token{}, life: 3600}
 	login := httptest.NewServer(http.HandlerFunc(o.serve))
 	t.Cleanup(login.Close)
 	o.issuer = login.URL
@@ -86,6 +87,13 @@ func (o *office) revoke() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	clear(o.tokens)
+}
+
+// with changes something while nobody is served.
+func (o *office) with(change func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change()
 }
 
 // shown tells which tokens the MCP server has seen.
@@ -138,7 +146,7 @@ func (o *office) serve(w http.ResponseWriter, r *http.Request) {
 				send(400, map[string]any{"error": "invalid_grant"})
 				return
 			}
-			send(200, map[string]any{"access_token": o.issue(q.Get("who"), r.FormValue("resource")), "token_type": "Bearer", "expires_in": 3600})
+			send(200, map[string]any{"access_token": o.issue(q.Get("who"), r.FormValue("resource")), "token_type": "Bearer", "expires_in": o.life})
 			return
 		}
 		o.exchange(r.Form, send)
@@ -166,7 +174,7 @@ func (o *office) exchange(form url.Values, send func(int, any)) {
 	case strings.HasSuffix(wanted, "id-jag"):
 		send(200, map[string]any{"access_token": "statement-for-" + subject, "issued_token_type": wanted, "token_type": "N_A"})
 	default:
-		send(200, map[string]any{"access_token": o.issue(who, form.Get("resource")), "token_type": "Bearer", "expires_in": 3600,
+		send(200, map[string]any{"access_token": o.issue(who, form.Get("resource")), "token_type": "Bearer", "expires_in": o.life,
 			"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"})
 	}
 }

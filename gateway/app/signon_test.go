@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rialto-mcp/rialto/auth/oauth"
 	"github.com/rialto-mcp/rialto/client"
@@ -89,9 +90,7 @@ func TestCallersSignIn(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			pages = append(pages, req.URL)
-			o.mu.Lock()
-			o.browser = "Ann at the office"
-			o.mu.Unlock()
+			o.with(func() { o.browser = "Ann at the office" })
 			if status, text := person.agree(t, req.URL); status != 200 || !strings.Contains(text, "You are signed in") {
 				t.Errorf("the page says %d %s", status, text)
 			}
@@ -233,13 +232,41 @@ func TestLoginThatIsDenied(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `the user does not want to sign in at server "office"`) {
 			t.Errorf("a user who says no: %v", err)
 		}
-		o.mu.Lock()
-		o.deny = "access_denied"
-		o.mu.Unlock()
+		o.with(func() { o.deny = "access_denied" })
 		status, text := newBrowser(t).agree(t, pageFor(t, caller(t, f, bobsToken, mode, client.Options{})))
 		if status != 502 || !strings.Contains(text, "That did not work") {
 			t.Errorf("a server that says no: %d %s", status, text)
 		}
 		f.end(t)
 	}
+}
+
+// TestLoginThatIsOver_C094 holds that a caller whose tokens are worth nothing any more learns with its next call where to sign in
+// again, and sees that the tools are not there; others notice nothing.
+func TestLoginThatIsOver_C094(t *testing.T) {
+	onBothEras(t, func(t *testing.T, versions []string, mode client.Mode) {
+		o := openOffice(t, versions)
+		f := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), filepath.Join(t.TempDir(), "tokens"))
+		ann := caller(t, f, annsToken, mode, client.Options{})
+		o.with(func() { o.browser, o.life = "Ann", 1 })
+		newBrowser(t).agree(t, pageFor(t, ann))
+		if got := whoami(t, ann); got != "Ann" {
+			t.Fatalf("she is %q", got)
+		}
+		o.revoke()
+		o.with(func() { o.life = 3600 })
+		page := ""
+		for end := time.Now().Add(10 * time.Second); page == ""; time.Sleep(50 * time.Millisecond) { // until the token is over
+			said := whoami(t, ann)
+			_, page, _ = strings.Cut(said, "The server office wants you to sign in. Open this page in a browser, and call again then: ")
+			if strings.Contains(said, o.address) || time.Now().After(end) {
+				t.Fatalf("she gets %q", said)
+			}
+		}
+		newBrowser(t).agree(t, page)
+		if got := whoami(t, ann); got != "Ann" {
+			t.Errorf("after another login she is %q", got)
+		}
+		f.end(t)
+	})
 }

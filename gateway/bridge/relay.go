@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
@@ -162,6 +163,8 @@ func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to d
 		return mcp.InvalidParams("%s", fault.Message)
 	case errors.As(err, &down):
 		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
+	case errors.Is(err, client.ErrUnauthorized): // what it says names addresses, and is for the log
+		return mcp.Errorf(mcp.CodeInternal, "server %q wants authorization that the gateway does not have", to.Server).Because(err)
 	case errors.As(err, &full):
 		return mcp.Errorf(mcp.CodeInternal, "%s", full.Error())
 	case errors.As(err, &open):

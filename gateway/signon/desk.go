@@ -205,6 +205,14 @@ func (d *Desk) tokensOf(owner *upstream.Owner, set Settings, way oauth.Flow) *si
 	return signin.New(o)
 }
 
+// Configure puts the tokens of the gateway itself under one connection, for programs beside it. release is called when that is
+// closed.
+func Configure(s manager.Server, o *client.Options, store oauth.Store) (release func() error) {
+	t := signin.New(signin.Options{Store: store, OAuth: pattern("", nil)})
+	t.Configure(s, o)
+	return t.Close
+}
+
 // SignIn signs the gateway itself in at a server; show opens a page. It waits as long as ctx allows.
 func SignIn(ctx context.Context, s manager.Server, store oauth.Store, show func(ctx context.Context, page string) error) error {
 	t := signin.New(signin.Options{Store: store, Open: show, OAuth: pattern("", nil)})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rialto-mcp/rialto/auth/oauth"
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
@@ -62,7 +62,7 @@ func (d *Desk) Step(ctx context.Context, p *bridge.Passage, next func(context.Co
 	}
 	if !tool {
 		result, err := next(ctx)
-		if err == nil || !d.logins.needs(p.Server, owner) && !errors.Is(err, oauth.ErrLoginNeeded) {
+		if err == nil || !d.logins.needs(p.Server, owner) && !errors.Is(err, client.ErrUnauthorized) {
 			return result, err
 		}
 	}

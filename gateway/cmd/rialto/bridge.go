@@ -45,5 +45,5 @@ func (c *bridgeCommand) do(ctx context.Context, e *environment) error {
 	if c.Timeout > 0 {
 		conf.ConnectTimeout, conf.ListTimeout, conf.CallTimeout = c.Timeout, c.Timeout, c.Timeout
 	}
-	return c.serve(ctx, app.Options{Config: conf, Stderr: e.stderr, Version: programVersion()})
+	return c.serve(ctx, app.Options{Config: conf, Stderr: e.stderr, Version: programVersion(), Tokens: e.kept()})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/policy"
+	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -105,7 +106,11 @@ const stateDisabled = "disabled"
 // connect connects to all servers, side by side, and shows what has come of it.
 func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config.Config) error {
 	all, lists := make([]checked, len(conf.Servers)), make([]*upstream.Lists, len(conf.Servers))
-	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}}, nil)
+	desk := signon.New(signon.Options{
+		Store: signon.Lazy(e.kept().Open), Settings: conf.Credentials, Client: client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}},
+	})
+	defer func() { _ = desk.Close() }() // all is told by then
+	dial := desk.Dial
 	var trying sync.WaitGroup
 	for i, s := range conf.Servers {
 		if s.Disabled {

@@ -26,6 +26,8 @@ type grammar struct {
 	Bridge    bridgeCommand    `cmd:"" help:"Serve one server on the other kind of transport: a program over HTTP, an address on standard input and output."`
 	Check     checkCommand     `cmd:"" help:"Read a configuration file as the gateway would, and show it in full or what is wrong with it."`
 	Pin       pinCommand       `cmd:"" help:"Accept what the servers of a configuration file list now, or say what has changed."`
+	Login     loginCommand     `cmd:"" help:"Sign in at a server of a configuration file, in a browser. The tokens are kept, encrypted, for the gateway and the commands below."`
+	Logout    logoutCommand    `cmd:"" help:"Forget the tokens of a server, and tell its authorization server."`
 	Discover  discoverCommand  `cmd:"" help:"Show what a server is and can do."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools of a server."`
 	Resources resourcesCommand `cmd:"" help:"List the resources and resource templates of a server."`

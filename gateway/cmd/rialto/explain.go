@@ -48,9 +48,13 @@ func ofAnswer(f *failure, _ manager.Server, err error) bool {
 	return true
 }
 
-func ofAuth(f *failure, _ manager.Server, err error) bool {
+func ofAuth(f *failure, s manager.Server, err error) bool {
 	var auth *client.AuthError
 	if !errors.As(err, &auth) {
+		if errors.Is(err, client.ErrUnauthorized) {
+			f.exit, f.kind, f.next = exitAuth, "authorization", "sign in: rialto login "+s.Name
+			return true
+		}
 		return false
 	}
 	f.exit, f.kind = exitAuth, "authorization"

@@ -38,7 +38,7 @@ func (g *gatewayCommand) target() *targeted { return nil }
 func (g *gatewayCommand) shift()            {}
 
 func (g *gatewayCommand) do(ctx context.Context, e *environment) error {
-	opts := app.Options{Stderr: e.stderr, Version: programVersion()}
+	opts := app.Options{Stderr: e.stderr, Version: programVersion(), Tokens: e.kept()}
 	if err := g.check(); err != nil {
 		return err
 	}

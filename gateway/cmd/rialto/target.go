@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -20,6 +21,8 @@ type session struct {
 	client *client.Client
 	conn   upstream.Conn
 	server manager.Server
+
+	release func() error // of its tokens
 }
 
 var modes = map[string]client.Mode{"auto": client.Auto, "legacy": client.Legacy, "modern": client.Modern}
@@ -30,18 +33,23 @@ func (t *targeted) open(ctx context.Context, e *environment) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := manager.Dial(ctx, s, client.Options{
+	o := client.Options{
 		Info: mcp.Implementation{Name: "rialto", Version: programVersion()}, Mode: modes[t.Era],
 		ConnectTimeout: t.Timeout, CallTimeout: t.Timeout, ListTimeout: t.Timeout,
-	})
-	if err != nil {
-		return nil, explain("connect to "+s.Name, s, err)
 	}
-	return &session{c, upstream.FromClient(c), s}, nil
+	release := signon.Configure(s, &o, signon.Lazy(e.kept().Open))
+	c, err := manager.Dial(ctx, s, o)
+	if err != nil {
+		return nil, explain("connect to "+s.Name, s, errors.Join(err, release()))
+	}
+	return &session{c, upstream.FromClient(c), s, release}, nil
 }
 
 // close ends the connection. The work is done by then, so a server that does not end in order is no failure.
-func (s *session) close() { _ = s.client.Close() }
+func (s *session) close() {
+	_ = s.client.Close()
+	_ = s.release()
+}
 
 // resolve finds out what the target is.
 func (t *targeted) resolve(ctx context.Context, e *environment) (manager.Server, error) {
