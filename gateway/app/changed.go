@@ -55,6 +55,7 @@ var settings = []setting{
 	{"policy.ask", true, func(c *config.Config) any { return c.Policy.Ask }},
 	{"policy.pin", true, func(c *config.Config) any { return c.Policy.Pin }},
 	{"policy.scan", true, func(c *config.Config) any { return c.Policy.Scan }},
+	{"policy.redact", true, func(c *config.Config) any { return c.Policy.Redact }},
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"required", true, perServer(func(s config.ServerSettings) any { return s.Required })},
 	{"onDown", true, onDown},

@@ -169,3 +169,24 @@ func TestScan(t *testing.T) {
 		t.Errorf("it was told %d times", n)
 	}
 }
+
+// TestRedaction keeps a mail address from a server, and a number from a client.
+func TestRedaction(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "echo", Version: "1"}, server.Options{})
+	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Request, in struct{ Text string }) (string, error) {
+		return in.Text + " NR-1", nil
+	})
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(ts.Close)
+	f := follow(t, file(`"policy": {"redact": [{"name": "mails", "find": "email"}, {"name": "numbers", "pattern": "NR-[0-9]+", "in": "results"}]}`, "echo", ts.URL))
+	f.err.wait(t, "echo: ready")
+	for _, mode := range []client.Mode{client.Legacy, client.Modern} {
+		c, err := client.DialHTTP(t.Context(), f.url, client.Options{Mode: mode})
+		check(t, err)
+		r, err := c.CallTool(t.Context(), "echo", map[string]string{"Text": "ada@example.com has NR-5"})
+		if err != nil || r.Text() != "[redacted email] has [redacted numbers] [redacted numbers]" {
+			t.Errorf("got %v, %v", r, err)
+		}
+		check(t, c.Close())
+	}
+}

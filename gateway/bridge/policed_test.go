@@ -168,3 +168,54 @@ func TestPolicyLimits(t *testing.T) {
 		}
 	})
 }
+
+// TestPolicyRedaction holds that what must not pass is masked or refused on its way to a server and back, whatever the eras.
+func TestPolicyRedaction(t *testing.T) {
+	s := policy.Settings{Redact: []policy.Redaction{
+		{Name: "mails", Find: []string{"email"}, In: policy.InArguments},
+		{Name: "cases", Pattern: `CASE-\d+`, In: policy.InResults},
+		{Name: "numbers", Pattern: `NR-\d+`, Do: policy.Withhold},
+		{Name: "elsewhere", Pattern: `text`, Servers: []string{"b"}},
+	}}
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w, _, decisions := policed(t, s, backend{name: "a", modern: upModern, fill: func(s *server.Server) {
+			everything(nil)(s)
+			server.AddTool(s, mcp.Tool{Name: "leak"}, func(_ context.Context, _ *server.Request, in textIn) (map[string]string, error) {
+				if in.Text == "error" {
+					return nil, mcp.Errorf(mcp.Code(4711), "CASE-1 has failed").WithData(map[string]string{"of": "CASE-2"})
+				}
+				return map[string]string{"data": in.Text + strings.Repeat(" CASE-3", 2)}, nil
+			})
+		}})
+		c := w.dial(t, modern, client.Options{})
+		if got := raw(t, c, mcp.MethodCallTool, `{"name":"echo","arguments":{"text":"mail ada@example.com of CASE-12\u0021"}}`); !strings.Contains(got, `"mail [redacted email] of [redacted cases]!"`) {
+			t.Errorf("echo: %s", got)
+		}
+		if got := raw(t, c, mcp.MethodGetPrompt, `{"name":"greet","arguments":{"name":"ada@example.com"}}`); !strings.Contains(got, "greet [redacted email]") {
+			t.Errorf("greet: %s", got)
+		}
+		if got := raw(t, c, mcp.MethodCallTool, `{"name":"leak","arguments":{"text":"x"}}`); strings.Contains(got, "CASE") || !strings.Contains(got, `"data":"x [redacted cases] [redacted cases]"`) {
+			t.Errorf("leak: %s", got)
+		}
+		if f := fault(t, c, mcp.MethodCallTool, `{"name":"leak","arguments":{"text":"error"}}`); f.Message != "[redacted cases] has failed" || string(f.Data) != `{"of":"[redacted cases]"}` || f.Code != 4711 {
+			t.Errorf("an error: %v with %s", f, f.Data)
+		}
+		if f := fault(t, c, mcp.MethodCallTool, `{"name":"echo","arguments":{"text":"NR-7"}}`); f.Code != mcp.CodeInvalidRequest || strings.Contains(f.Message, "NR-7") {
+			t.Errorf("what is refused: %v", f)
+		}
+		if f := fault(t, c, mcp.MethodReadResource, `{"uri":"memo://n/NR-7"}`); f.Code != mcp.CodeInvalidRequest {
+			t.Errorf("what is refused on its way back: %v", f)
+		}
+		var got []string
+		for _, d := range decisions() {
+			got = append(got, fmt.Sprintf("%s %s %s %s", d.By, d.Effect, d.Name, d.Method))
+		}
+		want := []string{
+			"redact changed mails tools/call", "redact changed cases tools/call", "redact changed mails prompts/get", "redact changed cases tools/call",
+			"redact changed cases tools/call", "redact refused numbers tools/call", "redact refused numbers resources/read",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("decided %q", got)
+		}
+	})
+}

@@ -22,7 +22,7 @@
 //	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart
 //	    "onDown": "keep",                // or hide, fail: what is listed of a server that is down
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
-//	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null}, // see package policy
+//	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null, "scan": "warn", "redact": []}, // see package policy
 //	    "extensions": [],                // identifiers such as com.example/x that are passed on as declarations
 //	    "roots": null,                   // ["file:///srv/notes"]: folders for servers that ask outside of calls; null tells of none
 //	    "serveAll": true,                // false: the endpoint serves nothing, and there are only the bundles

@@ -27,6 +27,7 @@ func (s *section) policy() []setting {
 		{"default", s.text((*string)(&p.Default), func(a string) error { return policy.Action(a).Check() })},
 		{"ask", s.ask},
 		{"pin", s.pin},
+		{"redact", listOf(s, maxRedactions, &p.Redact, s.redaction)},
 		{"scan", s.scan},
 		{"rateLimits", listOf(s, maxLimits, &p.Limits, s.limit)},
 	}
@@ -168,7 +169,7 @@ func (c *Config) normalPolicy() ordered {
 	for _, l := range p.Limits {
 		limits = append(limits, normalLimit(l))
 	}
-	return ordered{{"rules", rules}, {"default", p.Default}, {"rateLimits", limits}, {"ask", c.normalAsk()}, {"pin", normalPin(p.Pin)}, {"scan", normalScan(p.Scan)}}
+	return ordered{{"rules", rules}, {"default", p.Default}, {"rateLimits", limits}, {"ask", c.normalAsk()}, {"pin", normalPin(p.Pin)}, {"scan", normalScan(p.Scan)}, {"redact", normalRedactions(p.Redact)}}
 }
 
 func normalLimit(l policy.Limit) ordered {

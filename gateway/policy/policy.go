@@ -70,9 +70,10 @@ func (p *Policy) Refresh() bool { return p.pins.refresh() }
 
 // laid is settings in use.
 type laid struct {
-	policy *Policy
-	rules  *ruleset
-	limits []*limit
+	policy    *Policy
+	rules     *ruleset
+	limits    []*limit
+	redactors []*redactor
 }
 
 // Over adds settings to rules: what those show is narrowed, and their steps stand around those of the policy, which so decides
@@ -86,6 +87,13 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	if l.limits, err = p.counts.limits(s.Limits); err != nil {
 		return rules, err
 	}
+	for _, r := range s.Redact {
+		compiled, err := newRedactor(r)
+		if err != nil {
+			return rules, fmt.Errorf("redaction %q: %w", r.Name, err)
+		}
+		l.redactors = append(l.redactors, compiled)
+	}
 	var steps []bridge.Step
 	if !set.idle() {
 		steps = append(steps, l.rulesStep)
@@ -93,6 +101,9 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	}
 	if len(l.limits) > 0 {
 		steps = append(steps, l.limitsStep)
+	}
+	if len(l.redactors) > 0 {
+		steps = append(steps, l.redactStep)
 	}
 	if s.Scan.Do == ScanWarn || s.Scan.Do == ScanHide {
 		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.scanShape(s.Scan, snaps) })

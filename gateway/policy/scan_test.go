@@ -74,7 +74,7 @@ func TestNoSigns(t *testing.T) {
 		"See https://docs.example.com/search?q=cats&page=2#results for the syntax.",
 		"Fetches https://example.com/{owner}/{repo}/issues",
 		"Wetter für Zürich 🌦️ und Umgebung, 👩‍👩‍👧 inklusive, 🏴󠁧󠁢󠁳󠁣󠁴󠁿 auch, 1️⃣ zuerst",
-		"می‌خواهم هوا را بدانم", "שלום \u200fעולם", "हिन्दी में क्‍ष",
+		"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u05e9\u05dc\u05d5\u05dd \u200f\u05e2\u05d5\u05dc\u05dd", "\u0915\u094d\u200d\u0937",
 		"Path such as /usr/share/application/configuration/default/settings/with/a/very/long/name/that/goes/on/for/a/while/until/the/end/of/it.json",
 		"A_CONSTANT_WITH_A_VERY_LONG_NAME_THAT_GOES_ON_AND_ON_UNTIL_NOBODY_WANTS_TO_READ_IT_ANY_MORE_SINCE_IT_IS_SO_VERY_LONG_AND_DULL_2",
 		"Die Anweisungen des Systems gelten weiter.",

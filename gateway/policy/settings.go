@@ -78,6 +78,9 @@ type Settings struct {
 	// Ask says what servers may ask; see [Policy.Asking].
 	Ask Ask
 
+	// Redact keeps secrets from going further.
+	Redact []Redaction
+
 	// Scan looks for signs of definitions that are meant to mislead a model.
 	Scan Scan
 
