@@ -22,7 +22,7 @@ func promptBack(v *view, to destination, result json.RawMessage) json.RawMessage
 // readBack gives what was read the address that it was asked for by, which may be one of before a reload.
 func readBack(v *view, to destination, result json.RawMessage) json.RawMessage {
 	return eachOf(result, "contents", func(c json.RawMessage) json.RawMessage {
-		if member(c, "uri") == to.Name {
+		if uri := member(c, "uri"); uri != "" && uri == to.Name {
 			return exchange(c, "uri", to.Name, to.asked)
 		}
 		return addressBack(v, to.Server, c)

@@ -32,9 +32,11 @@ func inServer(name string) destination {
 func FuzzAddresses(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"content":[]}`, `{"content":{}}`, `{"content":[1,null,{"type":"resource_link","uri":"u:x"}]}`,
-		`{"contents":[{"uri":"u:x","text":"a"},{"uri":7}]}`, `{"messages":[{"content":{"type":"resource","resource":{"uri":"u:x"}}},{}]}`,
+		`{"contents":[{"uri":"u:x","text":"a"},{"uri":7},8,{}]}`, `{"messages":[{"content":{"type":"resource","resource":{"uri":"u:x"}}},{}]}`,
 		`{"content":[{"type":"resource","resource":"u:x"},{"type":"resource_link","uri":"\u0075:y","n":1.0e0}],"z":12345678901234567890}`,
 		`{"_meta":{"ui":{"resourceUri":"u:x","csp":{"connectDomains":["u:x"]}},"ui/resourceUri":7,"openai/outputTemplate":"u:\u0078"}}`,
+		`{"skill":{"uri":"skill://t/SKILL.md","resources":[{"uri":"skill://t/SKILL.md"},{"uri":"skill://t/a"},7,{"uri":""},{}]}}`,
+		`{"skill":{"uri":"skill://t/SKILL.md","resources":"dynamic"}}`, `{"resources":[{"uri":"u:asked/b"},{"uri":"u:x"},null]}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -49,6 +51,9 @@ func FuzzAddresses(f *testing.F) {
 			}
 			if out := r.back(v, inServer("b"), in); !json.Valid(out) {
 				t.Errorf("%s became %s", in, out)
+			}
+			if out := r.back(v, destination{Target: route.Target{Server: "b"}, asked: "rialto+b:"}, in); !json.Valid(out) {
+				t.Errorf("%s became %s for an empty address", in, out)
 			}
 			if out := r.back(v, inServer("stranger"), in); !bytes.Equal(out, in) {
 				t.Errorf("%s became %s for a server without resources", in, out)

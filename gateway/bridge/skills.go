@@ -186,7 +186,9 @@ func skillBack(v *view, name string, entry json.RawMessage) json.RawMessage {
 	uris := []string{manifest}
 	files, _ := jsonrpc.Member(entry, "resources")
 	for file := range jsonrpc.Elements(files) {
-		uris = append(uris, member(file, "uri"))
+		if uri := member(file, "uri"); uri != "" {
+			uris = append(uris, uri)
+		}
 	}
 	if !jsonrpc.IsArray(files) { // they are made when they are read, and lie below the folder
 		uris = append(uris, root+"/any")
@@ -195,6 +197,9 @@ func skillBack(v *view, name string, entry json.RawMessage) json.RawMessage {
 	entry = exchange(entry, "uri", manifest, shown[0])
 	at := 0
 	return eachOf(entry, "resources", func(file json.RawMessage) json.RawMessage {
+		if member(file, "uri") == "" { // whatever it is
+			return file
+		}
 		at++
 		return exchange(file, "uri", uris[at], shown[at])
 	})
