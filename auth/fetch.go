@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -32,15 +33,19 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%s answers %d", e.url, e.code) }
 
-// fetchJSON sends a request and returns the body of its answer, which must be 200 and JSON. Bodies are never part of errors.
+// fetchJSON sends a request and returns the body of its answer, which must be 200 and JSON. Bodies and queries are never part of
+// errors.
 func fetchJSON(client *http.Client, req *http.Request) ([]byte, error) {
 	req.Header.Set("Accept", "application/json, application/jwk-set+json")
+	where := plainAddress(req.URL)
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		if in, ok := errors.AsType[*url.Error](err); ok {
+			err = in.Err // it has the whole address in it
+		}
+		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	defer res.Body.Close()
-	where := req.URL.Redacted()
 	if res.StatusCode != http.StatusOK {
 		return nil, &statusError{where, res.StatusCode}
 	}
@@ -60,9 +65,12 @@ func fetchJSON(client *http.Client, req *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// plainAddress is an address as it may be told: without what may hold a secret.
+func plainAddress(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }
+
 // get fetches a document.
-func get(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func get(ctx context.Context, client *http.Client, address string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}

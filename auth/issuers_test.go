@@ -31,6 +31,7 @@ func TestByIssuer(t *testing.T) {
 		{"another", shop.token(t, nil), ""},
 		{"one that names another", desk.token(t, map[string]any{"iss": shop.url}), "the signature of the access token is wrong"},
 		{"a stranger", desk.token(t, map[string]any{"iss": "https://thief.example"}), "the access token is from an issuer that is not known here"},
+		{"a slash more", desk.token(t, map[string]any{"iss": desk.url + "/"}), "the access token is from an issuer that is known here with another end: a slash is part of the name"},
 		{"none", desk.token(t, map[string]any{"iss": nil}), "the access token is from an issuer that is not known here"},
 		{"over", shop.token(t, map[string]any{"exp": 1}), "the access token has expired"},
 		{"no JWT", "a-key", "the access token is no JWT"},

@@ -77,6 +77,14 @@ var tokenAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS5
 // Issuer is that of the options.
 func (v *JWT) Issuer() string { return v.issuer }
 
+// epoch is another number when the keys are others.
+func (v *JWT) epoch() uint64 {
+	if v.set == nil {
+		return 0
+	}
+	return v.set.epoch.Load()
+}
+
 // NewJWT makes a verifier. It fetches nothing yet.
 func NewJWT(o JWTOptions) (*JWT, error) {
 	if err := checkURL("Issuer", o.Issuer); err != nil {

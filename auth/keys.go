@@ -9,9 +9,11 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -37,6 +39,7 @@ type keySet struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
+	epoch   atomic.Uint64 // how often they have become others
 	fetched time.Time     // when the keys came
 	tried   time.Time     // when a fetch last began
 	failed  error         // of the last fetch
@@ -128,6 +131,9 @@ func (s *keySet) run(ctx context.Context, done chan struct{}) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.failed = err; err == nil {
+			if s.keys != nil && !reflect.DeepEqual(s.keys, keys) {
+				s.epoch.Add(1)
+			}
 			s.keys, s.fetched = keys, time.Now()
 		}
 		s.flight = nil
@@ -185,7 +191,13 @@ func discover(ctx context.Context, client *http.Client, issuer string) (string, 
 		case doc.Issuer != issuer:
 			return "", fmt.Errorf("%s is the metadata of another issuer", place)
 		}
-		return doc.Keys, checkEndpoint("jwks_uri", doc.Keys)
+		if err := checkEndpoint("jwks_uri", doc.Keys); err != nil {
+			return "", err
+		}
+		if u.Scheme == "https" && !strings.HasPrefix(strings.ToLower(doc.Keys), "https:") {
+			return "", fmt.Errorf("the keys of %s are said to be on this machine, without https://", issuer)
+		}
+		return doc.Keys, nil
 	}
 	return "", fmt.Errorf("there is no metadata of %s: %w", issuer, errors.Join(missing...))
 }

@@ -239,6 +239,7 @@ func TestKeysDiscovered(t *testing.T) {
 		{"a slash more", map[string]string{oauth: strings.Replace(good, "/tenant", "/tenant/", 1)}, "unsure", oauth},
 		{"no keys", map[string]string{oauth: `{"issuer":"` + name + `"}`}, "unsure", oauth},
 		{"keys without TLS", map[string]string{oauth: strings.Replace(good, "https://login.example/keys", "http://login.example/keys", 1)}, "unsure", oauth},
+		{"keys on this machine, of one that is not", map[string]string{oauth: strings.Replace(good, "https://login.example/keys", "http://127.0.0.1/keys", 1)}, "unsure", oauth},
 		{"no JSON", map[string]string{oauth: `{`}, "unsure", oauth},
 		{"a page", map[string]string{oauth: "<html>"}, "unsure", oauth},
 		{"too long", map[string]string{oauth: good + strings.Repeat(" ", 1<<20)}, "unsure", oauth},

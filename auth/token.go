@@ -116,6 +116,11 @@ func (b byIssuer) Verify(ctx context.Context, token string) (*Token, error) {
 	}
 	v, ok := b[issuer]
 	if !ok {
+		for name := range b {
+			if strings.TrimSuffix(name, "/") == strings.TrimSuffix(issuer, "/") { // the mistake that is made most
+				return nil, Invalidf("the access token is from an issuer that is known here with another end: a slash is part of the name")
+			}
+		}
 		return nil, Invalidf("the access token is from an issuer that is not known here")
 	}
 	return v.Verify(ctx, token)

@@ -71,8 +71,8 @@ func (k *keys) Verify(ctx context.Context, token string) (*auth.Token, error) {
 
 // issuer is an authorization server whose tokens are taken. Its own audiences are good for its tokens alone.
 type issuer struct {
-	conf config.Issuer
-	jwt  *auth.JWT
+	conf   config.Issuer
+	tokens auth.Verifier
 }
 
 func issuerOf(conf config.Issuer, old *lock) (issuer, error) {
@@ -84,12 +84,15 @@ func issuerOf(conf config.Issuer, old *lock) (issuer, error) {
 	jwt, err := auth.NewJWT(auth.JWTOptions{
 		Issuer: conf.URL, JWKSURL: conf.JWKSURL, Algorithms: conf.Algorithms, RequireType: conf.RequireType, RolesClaim: conf.RolesClaim,
 	})
-	return issuer{conf, jwt}, err
+	if err != nil {
+		return issuer{}, err
+	}
+	return issuer{conf, auth.Remember(jwt, auth.RememberOptions{})}, nil // a signature costs more than the rest of a call
 }
 
 // Verify implements auth.Verifier.
 func (i issuer) Verify(ctx context.Context, token string) (*auth.Token, error) {
-	found, err := i.jwt.Verify(ctx, token)
+	found, err := i.tokens.Verify(ctx, token)
 	if found != nil {
 		found.Ours = slices.ContainsFunc(found.Audience, func(one string) bool { return slices.Contains(i.conf.Audiences, one) })
 	}
