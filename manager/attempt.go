@@ -84,7 +84,7 @@ func (k *Keeper[C]) Do(ctx context.Context, a Attempt, f func(ctx context.Contex
 			lost = err
 		}
 		again := fate == fateUntaken || fate == fateLost && !errors.Is(err, mcp.CodeRequestTimeout) && a.safe()
-		if again && try <= k.opts.Retries && a.Retry != RetryNever {
+		if again && try <= k.handling.Load().Retries && a.Retry != RetryNever {
 			next, failed := k.again(ctx, try)
 			if failed == nil {
 				conn = next
@@ -199,11 +199,12 @@ func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C)
 // last, and by chance: calls that were lost together do not come back together.
 func (k *Keeper[C]) again(ctx context.Context, try int) (C, error) {
 	var none C
-	if k.opts.RetryWait < 0 {
+	wait := k.handling.Load().RetryWait
+	if wait < 0 {
 		return none, &DownError{Server: k.entry.Name, Reason: "calls do not wait for it to come back"}
 	}
-	late := &DownError{Server: k.entry.Name, Reason: fmt.Sprintf("it has not come back within %s", k.opts.RetryWait)}
-	ctx, cancel := context.WithTimeoutCause(ctx, k.opts.RetryWait, late)
+	late := &DownError{Server: k.entry.Name, Reason: fmt.Sprintf("it has not come back within %s", wait)}
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, late)
 	defer cancel()
 	if _, err := k.await(ctx); err != nil {
 		return none, err

@@ -97,10 +97,10 @@ func (e *OpenError) Unwrap() error { return ErrNotRun }
 
 // Breaker refuses calls of a server that does not answer. Its methods may be called concurrently.
 type Breaker struct {
-	policy  BreakerPolicy
 	changed func()
 
 	mu       sync.Mutex
+	policy   BreakerPolicy
 	state    BreakerState
 	turn     uint64 // counts changes of the state: a call that began in another one says nothing about this
 	failures int    // in a row
@@ -118,17 +118,38 @@ func NewBreaker(policy BreakerPolicy, changed func()) *Breaker {
 		changed = func() {}
 	}
 	b := &Breaker{policy: policy.withDefaults(), changed: changed, state: BreakerClosed}
-	b.window = window{from: time.Now(), width: max(b.policy.Window/buckets, 1)}
+	b.window = newWindow(b.policy)
 	return b
+}
+
+// Change puts another policy in place. What has been counted still counts, but for calls in a window of another length; a time
+// for which calls are refused that has begun goes on. One that is turned off is closed.
+func (b *Breaker) Change(policy BreakerPolicy) {
+	policy = policy.withDefaults()
+	b.mu.Lock()
+	if policy.Window != b.policy.Window {
+		b.window = newWindow(policy)
+	}
+	b.policy = policy
+	moved := policy.Disabled && b.state != BreakerClosed
+	if moved {
+		b.move(BreakerClosed)
+		b.failures, b.opened = 0, 0
+	}
+	b.mu.Unlock()
+	if moved {
+		b.changed()
+	}
 }
 
 // Allow asks whether a call may be sent. It answers *OpenError where not. Otherwise done must be called with what became of
 // the call; only its first use counts.
 func (b *Breaker) Allow() (done func(Outcome), err error) {
+	b.mu.Lock()
 	if b.policy.Disabled {
+		b.mu.Unlock()
 		return func(Outcome) {}, nil
 	}
-	b.mu.Lock()
 	now := time.Now()
 	moved := b.state == BreakerOpen && !now.Before(b.until)
 	if moved {
@@ -258,6 +279,10 @@ type window struct {
 		slot     int64 // which stretch of time this is, counted from the beginning
 		all, bad int
 	}
+}
+
+func newWindow(policy BreakerPolicy) window {
+	return window{from: time.Now(), width: max(policy.Window/buckets, 1)}
 }
 
 func (w *window) slot(now time.Time) int64 { return int64(now.Sub(w.from) / w.width) }

@@ -298,3 +298,56 @@ func TestBreakerReset(t *testing.T) {
 		t.Errorf("after a reset: %+v, told %d times", s, told)
 	}
 }
+
+// TestChangedBreaker holds what becomes of what was counted when the policy changes.
+func TestChangedBreaker(t *testing.T) {
+	count := func(b *Breaker, outcomes ...Outcome) {
+		for _, o := range outcomes {
+			if done, err := b.Allow(); err == nil {
+				done(o)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name string
+		next BreakerPolicy
+		more int // failures
+		want BreakerState
+	}{
+		{"the same", steady, 0, BreakerClosed},
+		{"failures still count", steady, 1, BreakerOpen},
+		{"fewer are enough, from the next one on", BreakerPolicy{Consecutive: 1, Rate: -1}, 0, BreakerClosed},
+		{"and it comes", BreakerPolicy{Consecutive: 1, Rate: -1}, 1, BreakerOpen},
+		{"more are needed", BreakerPolicy{Consecutive: 4, Rate: -1}, 1, BreakerClosed},
+		{"the window of the same length still counts", BreakerPolicy{Consecutive: -1, Rate: 0.5, MinVolume: 3}, 1, BreakerOpen},
+		{"that of another does not", BreakerPolicy{Consecutive: -1, Rate: 0.5, MinVolume: 3, Window: time.Hour}, 1, BreakerClosed},
+		{"off", BreakerPolicy{Disabled: true}, 10, BreakerClosed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := NewBreaker(steady, nil)
+				count(b, Unhealthy, Unhealthy)
+				b.Change(tc.next)
+				for range tc.more {
+					count(b, Unhealthy)
+				}
+				if got := b.Status().State; got != tc.want {
+					t.Errorf("it is %s, want %s", got, tc.want)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		b := NewBreaker(steady, func() { told++ })
+		count(b, Unhealthy, Unhealthy, Unhealthy)
+		b.Change(BreakerPolicy{Consecutive: 3, First: time.Hour})
+		if s := b.Status(); s.State != BreakerOpen || s.Wait > 10*time.Second {
+			t.Errorf("a time that has begun goes on: %+v", s)
+		}
+		b.Change(BreakerPolicy{Disabled: true})
+		if s := b.Status(); s.State != BreakerClosed || told != 2 {
+			t.Errorf("turned off: %+v, told %d times", s, told)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -64,6 +65,8 @@ type Keeper[C Conn] struct {
 	opts    KeeperOptions[C]
 	breaker *Breaker
 
+	handling atomic.Pointer[Handling]
+
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	begin  sync.Once
@@ -100,13 +103,6 @@ func NewKeeper[C Conn](entry Server, opts KeeperOptions[C]) *Keeper[C] {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opts.Retries == 0 {
-		opts.Retries = 2
-	}
-	if opts.RetryWait == 0 {
-		opts.RetryWait = 5 * time.Second
-	}
-	opts.Policy = opts.Policy.WithDefaults()
 	k := &Keeper[C]{
 		entry: entry, opts: opts, over: make(chan struct{}),
 		tried: make(chan struct{}), lost: make(chan doubt, 1), hurry: make(chan struct{}, 1),
@@ -115,7 +111,30 @@ func NewKeeper[C Conn](entry Server, opts KeeperOptions[C]) *Keeper[C] {
 	}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	k.breaker = NewBreaker(opts.Breaker, k.judge)
+	k.Change(Handling{opts.Policy, opts.Breaker, opts.Retries, opts.RetryWait})
 	return k
+}
+
+// Handling is how a keeper meets failures: the members of [KeeperOptions] that can be changed while it runs.
+type Handling struct {
+	Policy    client.Restart
+	Breaker   BreakerPolicy
+	Retries   int
+	RetryWait time.Duration
+}
+
+// Change puts another handling in place: for the next pause, the next failure, and calls under way. No connection is given up
+// for it, and the breaker goes on with what it has counted; see [Breaker.Change].
+func (k *Keeper[C]) Change(h Handling) {
+	if h.Retries == 0 {
+		h.Retries = 2
+	}
+	if h.RetryWait == 0 {
+		h.RetryWait = 5 * time.Second
+	}
+	h.Policy = h.Policy.WithDefaults()
+	k.handling.Store(&h)
+	k.breaker.Change(h.Breaker)
 }
 
 // Start begins to connect. It does not wait.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -164,4 +165,44 @@ func TestClosedKeeper(t *testing.T) {
 			k.Retire(t.Context())
 		})
 	}
+}
+
+// TestChangedHandling holds that other pauses and other repetitions hold from then on, on the same connection.
+func TestChangedHandling(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		k := lines(t, 0)
+		lost := func() (tries int) {
+			err := k.Do(t.Context(), manager.Attempt{What: "a call", Retry: manager.RetryAlways}, func(context.Context, *line) error {
+				tries++
+				return mcp.CodeConnectionClosed
+			})
+			if err == nil {
+				t.Error("a call without an answer has succeeded")
+			}
+			return tries
+		}
+		if n := lost(); n != 3 {
+			t.Errorf("%d tries", n)
+		}
+		conn, err := k.Conn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Change(manager.Handling{Retries: -1, Policy: client.Restart{First: time.Hour, Longest: time.Hour, Stable: time.Nanosecond}})
+		if n := lost(); n != 1 {
+			t.Errorf("%d tries, want none but the first", n)
+		}
+		if again, err := k.Conn(); err != nil || again != conn {
+			t.Errorf("the connection is another: %v", err)
+		}
+		close(conn.done)
+		time.Sleep(29 * time.Minute)
+		if s := k.Status(); s.State != manager.Failed || s.Retry < 30*time.Minute {
+			t.Errorf("after the loss: %+v", s)
+		}
+		time.Sleep(31 * time.Minute)
+		if s := k.Status(); s.State != manager.Ready {
+			t.Errorf("after the pause: %+v", s)
+		}
+	})
 }

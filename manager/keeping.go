@@ -28,10 +28,10 @@ func (k *Keeper[C]) run() {
 			if k.ctx.Err() != nil {
 				return
 			}
-			if time.Since(at) >= k.opts.Policy.Stable {
+			if time.Since(at) >= k.handling.Load().Policy.Stable {
 				failures = 0
 			}
-			if NotTaken(err) && !isDial(err) && time.Since(at) > k.opts.Policy.First { // a forgotten session is no failure of the server
+			if NotTaken(err) && !isDial(err) && time.Since(at) > k.handling.Load().Policy.First { // a forgotten session is no failure of the server
 				k.set(Status{State: Connecting, Reason: k.Reason(err)}, false)
 				continue
 			}
@@ -106,13 +106,13 @@ func (k *Keeper[C]) watch(conn C) error {
 
 // rest reports a failure and waits until the next try. It answers false when there is none.
 func (k *Keeper[C]) rest(err error, failures int) bool {
-	status := Status{State: Failed, Reason: k.Reason(err), Retry: k.opts.Policy.Pause(failures + 1)}
+	status := Status{State: Failed, Reason: k.Reason(err), Retry: k.handling.Load().Policy.Pause(failures + 1)}
 	var final *UnsupportedError
 	switch {
 	case errors.As(err, &final):
 		status.Retry = 0
 	case errors.Is(err, client.ErrUnauthorized):
-		status.State, status.Retry = NeedsAuthorization, k.opts.Policy.Longest
+		status.State, status.Retry = NeedsAuthorization, k.handling.Load().Policy.Longest
 	}
 	k.set(status, failures == 0 && !k.since.IsZero() && status.State == Failed && status.Retry > 0)
 	k.firstTry()
