@@ -123,23 +123,22 @@ func NewBreaker(policy BreakerPolicy, changed func()) *Breaker {
 }
 
 // Change puts another policy in place. What has been counted still counts, but for calls in a window of another length; a time
-// for which calls are refused that has begun goes on. One that is turned off is closed.
-func (b *Breaker) Change(policy BreakerPolicy) {
+// for which calls are refused that has begun goes on. One that is turned off is closed. It answers whether the state is another
+// one now; nobody is called for that.
+func (b *Breaker) Change(policy BreakerPolicy) (moved bool) {
 	policy = policy.withDefaults()
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if policy.Window != b.policy.Window {
 		b.window = newWindow(policy)
 	}
 	b.policy = policy
-	moved := policy.Disabled && b.state != BreakerClosed
+	moved = policy.Disabled && b.state != BreakerClosed
 	if moved {
 		b.move(BreakerClosed)
 		b.failures, b.opened = 0, 0
 	}
-	b.mu.Unlock()
-	if moved {
-		b.changed()
-	}
+	return moved
 }
 
 // Allow asks whether a call may be sent. It answers *OpenError where not. Otherwise done must be called with what became of

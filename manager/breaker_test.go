@@ -345,8 +345,10 @@ func TestChangedBreaker(t *testing.T) {
 		if s := b.Status(); s.State != BreakerOpen || s.Wait > 10*time.Second {
 			t.Errorf("a time that has begun goes on: %+v", s)
 		}
-		b.Change(BreakerPolicy{Disabled: true})
-		if s := b.Status(); s.State != BreakerClosed || told != 2 {
+		if moved := b.Change(BreakerPolicy{Disabled: true}); !moved {
+			t.Error("nobody learns that it is closed")
+		}
+		if s := b.Status(); s.State != BreakerClosed || told != 1 {
 			t.Errorf("turned off: %+v, told %d times", s, told)
 		}
 	})

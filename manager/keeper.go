@@ -74,6 +74,7 @@ type Keeper[C Conn] struct {
 	tried  chan struct{} // closed after the first try
 	lost   chan doubt    // of one place: what a call has found out about conn
 	hurry  chan struct{} // of one place: try again now
+	news   chan struct{} // of one place: the state is to be judged again
 
 	// Of the loop alone.
 	since  time.Time // when the connection was lost
@@ -105,7 +106,7 @@ func NewKeeper[C Conn](entry Server, opts KeeperOptions[C]) *Keeper[C] {
 	}
 	k := &Keeper[C]{
 		entry: entry, opts: opts, over: make(chan struct{}),
-		tried: make(chan struct{}), lost: make(chan doubt, 1), hurry: make(chan struct{}, 1),
+		tried: make(chan struct{}), lost: make(chan doubt, 1), hurry: make(chan struct{}, 1), news: make(chan struct{}, 1),
 		moved: make(chan struct{}), idle: make(chan struct{}),
 		state: Status{Name: entry.Name, State: Connecting},
 	}
@@ -124,7 +125,8 @@ type Handling struct {
 }
 
 // Change puts another handling in place: for the next pause, the next failure, and calls under way. No connection is given up
-// for it, and the breaker goes on with what it has counted; see [Breaker.Change].
+// for it, and the breaker goes on with what it has counted; see [Breaker.Change]. It waits for nobody: OnStatus is called later,
+// where there is something to tell.
 func (k *Keeper[C]) Change(h Handling) {
 	if h.Retries == 0 {
 		h.Retries = 2
@@ -134,7 +136,12 @@ func (k *Keeper[C]) Change(h Handling) {
 	}
 	h.Policy = h.Policy.WithDefaults()
 	k.handling.Store(&h)
-	k.breaker.Change(h.Breaker)
+	if k.breaker.Change(h.Breaker) {
+		select {
+		case k.news <- struct{}{}:
+		default: // it is due
+		}
+	}
 }
 
 // Start begins to connect. It does not wait.

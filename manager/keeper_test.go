@@ -206,3 +206,32 @@ func TestChangedHandling(t *testing.T) {
 		}
 	})
 }
+
+// TestClosedByAChange holds that a server whose breaker is turned off is well again, and that this is told without holding up who
+// has turned it off.
+func TestClosedByAChange(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		var told []manager.State
+		k := manager.NewKeeper(manager.Server{Name: "a"}, manager.KeeperOptions[*line]{
+			Open:    func(context.Context) (*line, string, error) { return &line{done: make(chan struct{})}, "test", nil },
+			Breaker: manager.BreakerPolicy{Consecutive: 1},
+			OnStatus: func(s manager.Status) {
+				if len(told) == 2 {
+					<-hold
+				}
+				told = append(told, s.State)
+			},
+		})
+		k.Start()
+		defer k.Close()
+		<-k.Tried()
+		_ = k.Do(t.Context(), manager.Attempt{Retry: manager.RetryNever}, func(context.Context, *line) error { return mcp.CodeRequestTimeout })
+		k.Change(manager.Handling{Breaker: manager.BreakerPolicy{Disabled: true}})
+		close(hold)
+		time.Sleep(time.Second)
+		if s := k.Status(); s.State != manager.Ready || len(told) != 3 || told[1] != manager.Degraded || told[2] != manager.Ready {
+			t.Errorf("%+v; told %v", s, told)
+		}
+	})
+}

@@ -91,16 +91,20 @@ func (k *Keeper[C]) serve(conn C, status Status) error {
 
 // watch waits for the end of a connection.
 func (k *Keeper[C]) watch(conn C) error {
-	select {
-	case <-k.ctx.Done():
-		return context.Cause(k.ctx)
-	case <-conn.Done():
-		if err := conn.Err(); err != nil {
-			return err
+	for {
+		select {
+		case <-k.ctx.Done():
+			return context.Cause(k.ctx)
+		case <-conn.Done():
+			if err := conn.Err(); err != nil {
+				return err
+			}
+			return errors.New("the connection has ended")
+		case found := <-k.lost:
+			return found.err
+		case <-k.news:
+			k.judge()
 		}
-		return errors.New("the connection has ended")
-	case found := <-k.lost:
-		return found.err
 	}
 }
 

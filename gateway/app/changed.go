@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/shape"
@@ -33,6 +34,13 @@ var settings = []setting{
 	{"tools", true, perServer(func(s config.ServerSettings) any { return s.Shows.Tools })},
 	{"prompts", true, perServer(func(s config.ServerSettings) any { return s.Shows.Prompts })},
 	{"resources", true, perServer(func(s config.ServerSettings) any { return s.Shows.Resources })},
+	{"breaker", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Breaker })},
+	{"retry", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Retry })},
+	{"maxInFlight", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Flow.InFlight })},
+	{"queue", true, perServer(func(s config.ServerSettings) any {
+		return [...]time.Duration{time.Duration(s.Tuning.Flow.Queue), s.Tuning.Flow.Wait}
+	})},
+	{"health", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Health })},
 	{"cache", true, perServer(func(s config.ServerSettings) any { return s.Tuning.Cache })},
 	{"credentials", true, perServer(func(s config.ServerSettings) any { return s.Auth })},
 	{"share", true, perServer(func(s config.ServerSettings) any { return s.Share })},

@@ -72,6 +72,9 @@ func other(t *testing.T, v reflect.Value) reflect.Value {
 	case reflect.Int, reflect.Int64:
 		out.SetInt(v.Int() + 1)
 		return out
+	case reflect.Float64:
+		out.SetFloat(v.Float() + 1)
+		return out
 	case reflect.Bool:
 		out.SetBool(!v.Bool())
 		return out

@@ -61,6 +61,20 @@
 //
 //	"servers": {
 //	  "issues": {
+//	    "breaker": {              // false sends every call
+//	      "failures": 5,          // in a row; 0 counts only the rate
+//	      "rate": 0.5,            // of failures, from "volume" calls in "window" on; 0 counts only those in a row
+//	      "volume": 20, "window": "1m",
+//	      "pause": "5s", "longestPause": "2m", // before a call may try whether it answers again
+//	      "probes": 1             // that must succeed
+//	    },
+//	    "retry": {                // false repeats no call
+//	      "attempts": 2,          // of a call that it has not taken, or that may be repeated
+//	      "pause": "500ms", "longestPause": "1m" // before it is connected again
+//	    },
+//	    "maxInFlight": 4,         // calls at once; any number by default
+//	    "queue": {"max": 100, "wait": "30s"}, // of the others; false lets none wait
+//	    "health": {"every": "30s", "timeout": "5s", "failures": 3}, // nobody asks by default
 //	    "cache": {          // false keeps nothing
 //	      "max": "8MB",     // of what is kept of its resources
 //	      "maxTTL": "24h",  // whatever it says

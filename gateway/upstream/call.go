@@ -22,8 +22,42 @@ func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error)
 	return s.ask(ctx, name, call)
 }
 
-// ask sends a request to a server.
+// ask sends a request to a server, when it is its turn.
 func (s *Set) ask(ctx context.Context, name string, call Call) (*Answer, error) {
+	if call.Caller == nil {
+		return s.send(ctx, name, call)
+	}
+	for {
+		u := s.find(name)
+		if u == nil {
+			return s.send(ctx, name, call)
+		}
+		leave, err := u.gate.enter(ctx, whoIs(call.Caller))
+		if err != nil {
+			return nil, err
+		}
+		if s.find(name) == u {
+			return gatedSend(leave, func() (*Answer, error) { return s.send(ctx, name, call) })
+		}
+		leave() // a reload came between: another has its place, and turns of its own
+	}
+}
+
+func gatedSend(leave func(), send func() (*Answer, error)) (*Answer, error) {
+	defer leave() // also when a hook of the call panics
+	return send()
+}
+
+// whoIs tells callers apart that wait for a server; all that nobody can tell apart are one.
+func whoIs(c *Caller) string {
+	if key := principalKey(c.Principal); key != "" {
+		return key
+	}
+	return c.Who
+}
+
+// send sends a request to a server.
+func (s *Set) send(ctx context.Context, name string, call Call) (*Answer, error) {
 	for {
 		u, leave, err := s.enter(name, call.Caller)
 		if err != nil {
@@ -62,7 +96,9 @@ func (u *upstream) call(ctx context.Context, call Call) (*Answer, error) {
 	}
 	a := manager.Attempt{What: call.Method, Safe: func() bool { return !asked.Load() && u.harmless(call) }}
 	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
-		answer, err = conn.Call(ctx, call)
+		if answer, err = conn.Call(ctx, call); err == nil {
+			u.answered.now()
+		}
 		return err
 	})
 	if err != nil {

@@ -37,6 +37,7 @@ type link struct {
 var (
 	_ Conn        = (*link)(nil)
 	_ toolChecker = (*link)(nil)
+	_ pinger      = (*link)(nil)
 	_ stateful    = (*link)(nil)
 )
 
@@ -108,6 +109,23 @@ func (l *link) Close() error {
 
 // CheckTool implements toolChecker.
 func (l *link) CheckTool(tool json.RawMessage) error { return l.c.CheckTool(tool) }
+
+// Ping implements pinger.
+func (l *link) Ping(ctx context.Context) error {
+	err := l.c.Ping(ctx, client.CallOptions{Timeout: -1, Total: -1}) // ctx has the limit
+	var fault *mcp.Error
+	if errors.As(err, &fault) && fault.Remote {
+		return nil
+	}
+	return err
+}
+
+// Busy implements pinger.
+func (l *link) Busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.calls) > 0
+}
 
 // OnChange implements Conn.
 func (l *link) OnChange(fn func(Kinds)) {

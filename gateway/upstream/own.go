@@ -12,7 +12,7 @@ import (
 
 // belong makes an upstream the connection of one owner beside that of the server itself. It must not have been started.
 func (u *upstream) belong(shared *upstream, owner *Owner) {
-	u.shared, u.whose, u.cache = shared, owner, shared.cache
+	u.shared, u.whose, u.cache, u.gate = shared, owner, shared.cache, shared.gate
 	u.stateless.Store(shared.stateless.Load())
 	u.lists, u.shown = shared.current()
 	if absent := u.set.opts.Absent(u.name(), owner); absent != nil {

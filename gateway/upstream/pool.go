@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -240,6 +242,16 @@ func (p *pool) counts() map[string]int {
 		n[at.server]++
 	}
 	return n
+}
+
+// each calls f for all connections of callers.
+func (p *pool) each(f func(*upstream)) {
+	p.mu.Lock()
+	all := slices.Collect(maps.Values(p.tenants))
+	p.mu.Unlock()
+	for _, t := range all {
+		f(t.upstream)
+	}
 }
 
 // of gives the connection of an owner where there is one.

@@ -50,7 +50,7 @@ type Options struct {
 	// Tunings say how servers are handled to begin with; see [Set.Tune].
 	Tunings map[string]Tuning
 
-	// Breaker says when calls of a server that does not answer are refused.
+	// Breaker says when calls of a server that does not answer are refused, where its tuning says nothing.
 	Breaker manager.BreakerPolicy
 
 	// OnChange is called after the lists of a server have changed. It may be called concurrently.
@@ -162,9 +162,9 @@ func New(servers []manager.Server, opts Options) *Set {
 	s := &Set{opts: opts.withDefaults(), byName: make(map[string]*upstream)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.Limit(s.opts.Limits)
-	s.Tune(s.opts.Tunings)
 	s.LimitPool(s.opts.Pool)
 	s.pool = pool{set: s, tenants: make(map[place]*tenant)}
+	s.Tune(s.opts.Tunings)
 	for _, entry := range enabled(servers) {
 		u := newUpstream(s, entry)
 		s.order = append(s.order, u)

@@ -30,10 +30,15 @@ type upstream struct {
 	whose  *Owner
 
 	cache *cache // of what it reads: one for all connections to the server
+	gate  *gate  // for calls of clients; likewise
 
 	watch     chan struct{} // of one place: there are other resources to watch
 	rootsNews chan struct{} // likewise: its roots have changed
 	stale     chan Kinds    // of one place: lists that are to be read again, for want of news
+
+	retuned  chan struct{} // of one place: the health is to be asked for in another way
+	answered moment        // a call
+	marks    marks
 
 	mu      sync.Mutex
 	roots   []mcp.Root      // that it is told of
@@ -53,14 +58,15 @@ type opened struct {
 }
 
 func newUpstream(set *Set, entry manager.Server) *upstream {
-	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1), rootsNews: make(chan struct{}, 1), stale: make(chan Kinds, 1)}
+	u := &upstream{set: set, lists: &Lists{}, shown: &Lists{}, pending: make(map[Conn]opened), watch: make(chan struct{}, 1), rootsNews: make(chan struct{}, 1), stale: make(chan Kinds, 1), retuned: make(chan struct{}, 1)}
 	u.entry.Store(&entry)
 	u.roots = set.opts.Roots.of(entry.Name)
-	u.cache = newCache(u.tuning().Cache)
+	u.cache, u.gate = newCache(u.tuning().Cache), newGate(entry.Name, u.tuning().Flow)
 	u.keeper = manager.NewKeeper(entry, manager.KeeperOptions[Conn]{
 		Open: u.open, Up: u.up, Attend: u.attend, OnStatus: func(manager.Status) { u.tell() },
-		Keep: set.opts.KeepLists, Forget: u.forget, Breaker: set.opts.Breaker, Logger: set.opts.Logger,
+		Keep: set.opts.KeepLists, Forget: u.forget, Logger: set.opts.Logger,
 	})
+	u.tune(u.tuning())
 	return u
 }
 
@@ -174,6 +180,11 @@ func (u *upstream) attend(ctx context.Context, conn Conn) {
 		u.rewatch()
 	}
 	defer u.gap()
+	if u.whose == nil {
+		var checking sync.WaitGroup
+		checking.Go(func() { u.checkHealth(ctx, conn) }) // ends with ctx
+		defer checking.Wait()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -212,13 +223,13 @@ func (u *upstream) refresh(ctx context.Context, conn Conn, changed *manager.Noti
 		if ctx.Err() == nil {
 			reason := "a change was announced, but its lists cannot be read: " + u.keeper.Reason(err)
 			u.warn(reason)
-			u.keeper.Mark(conn, reason)
+			u.mark(conn, markLists, reason)
 		}
 		changed.Add(kinds)
 		changed.Took(false)
 		return
 	}
-	u.keeper.Mark(conn, "")
+	u.mark(conn, markLists, "")
 	differs := changes(old, lists) != 0
 	changed.Took(differs)
 	u.mu.Lock()

@@ -1,0 +1,66 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rialto-mcp/rialto/client"
+	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+)
+
+// TestOneAtATimeWithQuestions holds that a call that waits for its client and others that wait for their turn do not wait for
+// each other, whatever the eras: the answer reaches its call, and then the others have theirs.
+func TestOneAtATimeWithQuestions(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, fill: func(s *server.Server) {
+			server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, req *server.Request, in textIn) (string, error) {
+				answer, err := server.ElicitAs[textIn](ctx, req, "Which?")
+				return in.Text + answer.Text, err
+			})
+		}})
+		w.set.Tune(map[string]upstream.Tuning{"a": {Flow: upstream.FlowTuning{InFlight: 1, Wait: 10 * time.Second}}})
+		c := w.dialHTTP(t, modern, client.Options{Elicit: func(context.Context, *client.ElicitRequest) (*mcp.ElicitResult, error) {
+			return client.Accept(textIn{"!"})
+		}})
+		var group sync.WaitGroup
+		for i := range 8 {
+			group.Go(func() {
+				text := fmt.Sprint(i)
+				if r, err := c.CallTool(t.Context(), "ask", textIn{text}); err != nil || r.Text() != text+"!" {
+					t.Errorf("call %d: %+v, %v", i, r, err)
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
+// TestFullQueue holds what a client is told whose call has no place.
+func TestFullQueue(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		slow := make(chan error, 10)
+		w := newWorld(t, route.Naming{}, backend{name: "a", modern: upModern, fill: everything(slow)})
+		w.set.Tune(map[string]upstream.Tuning{"a": {Flow: upstream.FlowTuning{InFlight: 1, Queue: -1}}})
+		c := w.dial(t, modern, client.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { // ends with cancel
+			defer close(done)
+			_, _ = c.CallTool(ctx, "wait", struct{}{})
+		}()
+		<-slow
+		f := fault(t, c, mcp.MethodCallTool, `{"name":"echo","arguments":{"text":"x"}}`)
+		if f.Code != mcp.CodeInternal || !strings.Contains(f.Message, `server "a": its calls are limited to 1 at once; try again later`) {
+			t.Errorf("%v", f)
+		}
+		cancel()
+		<-done
+	})
+}
