@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -305,6 +306,27 @@ func TestTornFile(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 3 || !strings.Contains(lines[2], `"outcome":"new"`) || !json.Valid([]byte(lines[2])) {
 		t.Errorf("the lines are %q", lines)
+	}
+}
+
+// TestTurnedOnAgain holds that what comes right after a log was turned on again is not lost, however late the writer is.
+func TestTurnedOnAgain(t *testing.T) {
+	for range 200 {
+		path := filepath.Join(t.TempDir(), "a")
+		a, _ := opened(t, AuditOptions{File: path})
+		for _, o := range []AuditOptions{{}, {File: path}} {
+			c, err := a.Prepare(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Take(c)
+			runtime.Gosched()
+		}
+		a.put(&record{Outcome: "1"}, nowhere)
+		a.Close()
+		if got := contents(t, path); len(got) != 1 {
+			t.Fatalf("the lines are %v", got)
+		}
 	}
 }
 

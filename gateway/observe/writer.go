@@ -115,8 +115,11 @@ func (w *writer) run() {
 
 // step takes a change up and writes what waits. It answers whether writing has failed.
 func (w *writer) step() (failed bool) {
-	lines, change, dropped := w.audit.take()
-	rest, dropped, err := w.write(lines, dropped)
+	rest, change, dropped := w.audit.take()
+	var err error
+	if w.file != nil || change == nil { // lines that came after the log was turned on are for the file to come
+		rest, dropped, err = w.write(rest, dropped)
+	}
 	if change != nil {
 		w.shut()
 		w.opts, w.file, w.torn = change.opts, change.file, false
