@@ -197,33 +197,31 @@ func (a *Audit) reserve() (place, error) {
 	return kept, nil
 }
 
-// detail notes arguments and result of a request as far as the options want them.
+// detail notes arguments and result of a request as far as the options want them. Arguments are those that the server got. Of a
+// request that was refused there is a digest at most: nothing has been masked in it yet.
 func (a *Audit) detail(r *record, req *server.Request, result *server.Result) {
 	if !a.On() {
 		return
 	}
 	o := a.opts.Load()
-	if o.Arguments == Digest || o.Arguments == Full {
-		r.Arguments, r.ArgumentsDigest = o.Arguments.of(argumentsOf(req))
+	detail, params := o.Arguments, r.sent
+	if r.Outcome == outcomeRefused || params == nil {
+		params = req.Params()
+		if detail == Full {
+			detail = Digest
+		}
 	}
-	if result != nil && (o.Results == Digest || o.Results == Full) {
+	r.Arguments, r.ArgumentsDigest = detail.of(argumentsOf(req.Method(), params))
+	if result != nil {
 		r.Result, r.ResultDigest = o.Results.of(result.JSON())
 	}
 }
 
-// argumentsOf gives what a request hands over: of a tool and a prompt its arguments, of a completion all of it.
-func argumentsOf(req *server.Request) json.RawMessage {
-	switch req.Method() {
-	case mcp.MethodCallTool:
-		return req.Arguments()
-	case mcp.MethodGetPrompt:
-		arguments, _ := jsonrpc.Member(req.Params(), "arguments")
-		return arguments
-	case mcp.MethodComplete:
-		argument, _ := jsonrpc.Member(req.Params(), "argument")
-		return argument
-	}
-	return nil
+// argumentsOf gives what a request hands over.
+func argumentsOf(method string, params json.RawMessage) json.RawMessage {
+	name := map[string]string{mcp.MethodCallTool: "arguments", mcp.MethodGetPrompt: "arguments", mcp.MethodComplete: "argument"}[method]
+	arguments, _ := jsonrpc.Member(params, name)
+	return arguments
 }
 
 // put hands a line to the writer.

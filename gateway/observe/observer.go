@@ -139,7 +139,7 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 		}
 	}
 	result, err := next(ctx)
-	r.Kept = p.Kept()
+	r.Kept, r.sent = p.Kept(), p.Params // what a policy has masked is not to be found here either
 	asked, answered := p.Questions()
 	r.Asked, r.Answered = r.Asked+asked, r.Answered+answered
 	if result != nil {

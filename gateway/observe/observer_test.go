@@ -138,15 +138,29 @@ func TestAuditOfQuestions(t *testing.T) {
 	})
 }
 
-// TestAuditInFull holds that arguments and results are held when that is wanted, with secrets hidden.
+// masks is a policy that keeps a word from servers.
+func masks(word string) bridge.Step {
+	return func(ctx context.Context, p *bridge.Passage, next func(context.Context) (*server.RawResult, error)) (*server.RawResult, error) {
+		p.Params = bytes.ReplaceAll(p.Params, []byte(word), []byte("[masked]"))
+		return next(ctx)
+	}
+}
+
+// TestAuditInFull holds that arguments and results are held when that is wanted, as the server got and gave them, with what looks
+// like a secret hidden, and that those of a request that was refused are not.
 func TestAuditInFull(t *testing.T) {
-	w := newWorld(t, true, observe.AuditOptions{Arguments: observe.Full, Results: observe.Full}, nil, everything)
+	w := newWorld(t, true, observe.AuditOptions{Arguments: observe.Full, Results: observe.Full}, nil, everything, denies("fail"), masks("ann@example.com"))
 	c := w.dial(t, true, client.Options{})
-	_, _ = c.CallTool(t.Context(), "echo", map[string]any{"text": "Bearer do-not-log-me and more", "password": "do-not-log-me"})
-	l := w.lines(t)[0]
-	l.is(t, line{"arguments": map[string]any{"text": "*** and more", "password": "***"}})
-	if l["result"] == nil {
-		t.Errorf("no result: %v", l)
+	_, _ = c.CallTool(t.Context(), "echo", map[string]any{"text": "Bearer do-not-log-me to ann@example.com", "password": "do-not-log-me"})
+	_, _ = c.CallTool(t.Context(), "fail", map[string]any{"text": "ann@example.com"})
+	lines := w.lines(t)
+	lines[0].is(t, line{"arguments": map[string]any{"text": "*** to [masked]", "password": "***"}})
+	if lines[0]["result"] == nil {
+		t.Errorf("no result: %v", lines[0])
+	}
+	lines[1].is(t, line{"arguments": nil, "outcome": "refused"})
+	if digest, _ := lines[1]["argumentsSha256"].(string); len(digest) != 64 {
+		t.Errorf("no digest: %v", lines[1])
 	}
 }
 

@@ -59,6 +59,8 @@ type record struct {
 	ArgumentsDigest string          `json:"argumentsSha256,omitempty"`
 	Result          json.RawMessage `json:"result,omitempty"`
 	ResultDigest    string          `json:"resultSha256,omitempty"`
+
+	sent json.RawMessage // the parameters as the server got them; nil where it got none
 }
 
 // who is a principal without what belongs to it at this moment alone.
