@@ -15,6 +15,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/tasks"
 )
 
 // policed is a world whose bridge keeps a policy. decisions gives what it has decided so far.
@@ -216,6 +217,55 @@ func TestPolicyRedaction(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("decided %q", got)
+		}
+	})
+}
+
+// TestPolicyOfTasks holds that the result of a call that was allowed with its arguments can be fetched when it has gone on as a
+// task, though the request that fetches it has none; and that a tool which may not be used any more gives no results.
+func TestPolicyOfTasks(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		few := policy.Rule{Name: "few", When: `method == "tools/call" && tool == "count" && arguments.n < 5`, Do: policy.Allow}
+		w, p, _ := policed(t, policy.Settings{
+			Rules: []policy.Rule{few}, Default: policy.Deny,
+			Limits: []policy.Limit{{Name: "two", When: `arguments.n >= 0`, Count: 2, Within: time.Hour}},
+		}, jobs("jobs", upModern, false))
+		server.AddTool(w.servers["jobs"], mcp.Tool{Name: "count", Execution: tasks.May()},
+			tasks.Whole(func(_ context.Context, _ *server.Request, in struct {
+				N int `json:"n"`
+			}) (string, error) {
+				return fmt.Sprint(in.N), nil
+			}))
+		until(t, "the tool is there", func() bool { return slices.Contains(toolNames(t, w.dial(t, modern, able(t))), "count") })
+		c := w.dial(t, modern, able(t))
+		start := func(n int) (*mcp.Task, error) {
+			call, err := c.StartTool(t.Context(), "count", map[string]int{"n": n})
+			if err != nil {
+				return nil, err
+			}
+			return call.Task, nil
+		}
+		if _, err := start(5); err == nil {
+			t.Error("too many are counted")
+		}
+		task, err := start(4)
+		if err != nil || task == nil {
+			t.Fatalf("got %v, %v", task, err)
+		}
+		for range 3 {
+			if r, err := c.AwaitTask(t.Context(), task.ID); err != nil || r.Text() != "4" {
+				t.Errorf("the result is %v, %v", r, err)
+			}
+		}
+		rules, err := p.Over(policy.Settings{Default: policy.Deny}, bridge.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.bridge.Reload(rules, []string{"jobs"}, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := c.AwaitTask(t.Context(), task.ID); err == nil {
+			t.Errorf("the result of a tool that is denied now: %v", r)
 		}
 	})
 }

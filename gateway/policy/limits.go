@@ -168,6 +168,9 @@ func (l *laid) counted(ctx context.Context, lim *limit, f *facts) bool {
 
 // limitsStep refuses what comes too often.
 func (l *laid) limitsStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
+	if p.Task { // the call has been counted
+		return next(ctx)
+	}
 	f, now := factsOf(p), time.Now()
 	var taken []*rate.Reservation
 	var longest time.Duration

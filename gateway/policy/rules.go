@@ -57,7 +57,8 @@ type ruling struct {
 	err     error // of an evaluation, which denies
 }
 
-// decide decides a call.
+// decide decides a call. Without its arguments, of a call that was decided before and whose result is fetched, it decides by
+// what is known still: a rule that depends on them may have allowed the call, and has not refused it.
 func (s *ruleset) decide(ctx context.Context, f *facts) ruling {
 	for _, r := range s.rules {
 		v, err := r.when.eval(ctx, f)
@@ -65,7 +66,7 @@ func (s *ruleset) decide(ctx context.Context, f *facts) ruling {
 		case err != nil:
 			s.failed(ctx, f, r.Name, err)
 			return ruling{Action: Deny, rule: r.Name, err: err}
-		case v == yes:
+		case v == yes, v == maybe && r.Do == Allow:
 			return ruling{Action: r.Do, rule: r.Name, message: r.Message}
 		}
 	}
@@ -122,6 +123,9 @@ func (l *laid) follows(req *server.Request, e bridge.Entry) bool {
 }
 
 func factsOf(p *bridge.Passage) *facts {
+	if p.Task {
+		return &facts{caller: callerOf(p.Request), method: uses[p.Kind], entry: p.Entry}
+	}
 	return &facts{caller: callerOf(p.Request), method: p.Request.Method(), entry: p.Entry, call: true, params: p.Params}
 }
 
