@@ -105,21 +105,7 @@ const stateDisabled = "disabled"
 
 // connect connects to all servers, side by side, and shows what has come of it.
 func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config.Config) error {
-	all, lists := make([]checked, len(conf.Servers)), make([]*upstream.Lists, len(conf.Servers))
-	desk := signon.New(signon.Options{
-		Store: signon.Lazy(e.kept().Open), Settings: conf.Credentials, Client: client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}},
-	})
-	defer func() { _ = desk.Close() }() // all is told by then
-	dial := desk.Dial
-	var trying sync.WaitGroup
-	for i, s := range conf.Servers {
-		if s.Disabled {
-			all[i] = checked{Name: s.Name, State: stateDisabled}
-			continue
-		}
-		trying.Go(func() { all[i], lists[i] = try(ctx, dial, conf, s) })
-	}
-	trying.Wait()
+	all, lists := tryAll(ctx, e, conf, conf.Servers)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -128,6 +114,26 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 		return err
 	}
 	return verdict(all)
+}
+
+// tryAll connects to servers once, side by side, signed on as the gateway would be.
+func tryAll(ctx context.Context, e *environment, conf *config.Config, servers []manager.Server) ([]checked, []*upstream.Lists) {
+	all, lists := make([]checked, len(servers)), make([]*upstream.Lists, len(servers))
+	desk := signon.New(signon.Options{
+		Store: signon.Lazy(e.kept().Open), Settings: conf.Credentials, Client: client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}},
+	})
+	defer func() { _ = desk.Close() }() // all is told by then
+	dial := desk.Dial
+	var trying sync.WaitGroup
+	for i, s := range servers {
+		if s.Disabled {
+			all[i] = checked{Name: s.Name, State: stateDisabled}
+			continue
+		}
+		trying.Go(func() { all[i], lists[i] = try(ctx, dial, conf, s) })
+	}
+	trying.Wait()
+	return all, lists
 }
 
 // lookOver adds what looks as if it were meant to mislead models. All servers are needed for it: names of one may stand in the

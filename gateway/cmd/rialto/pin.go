@@ -5,13 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
-	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/manager"
 )
 
 // pinCommand accepts what servers list now, or compares it with what was accepted.
@@ -59,7 +57,7 @@ func (c *pinCommand) pin(ctx context.Context, e *environment, conf *config.Confi
 	if err != nil {
 		return &failure{exit: exitUsage, step: "read the pins", kind: "pins", seen: err.Error()}
 	}
-	all := c.servers(ctx, conf)
+	all := c.servers(ctx, e, conf)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -99,25 +97,20 @@ func (c *pinCommand) pin(ctx context.Context, e *environment, conf *config.Confi
 	return nil
 }
 
-// servers connects to the servers, side by side.
-func (c *pinCommand) servers(ctx context.Context, conf *config.Config) []pinned {
-	var all []pinned
+// servers connects to the servers that are asked about.
+func (c *pinCommand) servers(ctx context.Context, e *environment, conf *config.Config) []pinned {
+	var some []manager.Server
 	for _, s := range conf.Servers {
 		if len(c.Server) == 0 || slices.Contains(c.Server, s.Name) {
-			all = append(all, pinned{checked: checked{Name: s.Name, State: stateDisabled}})
+			some = append(some, s)
 		}
 	}
-	dial := upstream.Dialing(client.Options{Info: mcp.Implementation{Name: "rialto", Version: programVersion()}}, nil)
-	var trying sync.WaitGroup
+	all, lists := tryAll(ctx, e, conf, some)
+	out := make([]pinned, len(all))
 	for i := range all {
-		for _, s := range conf.Servers {
-			if s.Name == all[i].Name && !s.Disabled {
-				trying.Go(func() { all[i].checked, all[i].lists = try(ctx, dial, conf, s) })
-			}
-		}
+		out[i] = pinned{checked: all[i], lists: lists[i]}
 	}
-	trying.Wait()
-	return all
+	return out
 }
 
 func (c *pinCommand) show(e *environment, all []pinned) error {
