@@ -35,7 +35,7 @@ func (g *gateway) newDesk(info mcp.Implementation, logger *slog.Logger) *signon.
 		Owner:   func(server string, c *upstream.Caller) *upstream.Owner { return g.set.OwnerOf(server, c) },
 		Entry:   func(server string) (manager.Server, bool) { return g.set.Entry(server) },
 		OnLogin: func(server string, owner *upstream.Owner) { g.set.Renew(server, owner) },
-		Prepare: func(ctx context.Context, c *upstream.Caller) { g.set.Prepare(ctx, c) },
+		Prepare: func(ctx context.Context, c *upstream.Caller, most time.Duration) { g.set.Prepare(ctx, c, most) },
 		Logger:  logger,
 	}
 	if g.opts.Tokens.Open != nil {

@@ -41,7 +41,7 @@ type Upstreams interface {
 	Freshen(lists upstream.Kinds)
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
 	SnapshotsFor(c *upstream.Caller) (snaps []upstream.Snapshot, own bool)
-	Prepare(ctx context.Context, c *upstream.Caller)
+	Prepare(ctx context.Context, c *upstream.Caller, most time.Duration)
 	WatchFor(name string, wants []upstream.Want)
 	Owns(name string, c *upstream.Caller) bool
 	Splits(name string) bool

@@ -78,9 +78,7 @@ func (b *Bridge) viewOf(c *upstream.Caller) *view {
 func (b *Bridge) viewFor(ctx context.Context, req *server.Request) *view {
 	c := Identity(ctx, req)
 	if c.Principal != nil || c.Session != "" {
-		ctx, cancel := context.WithTimeout(ctx, b.opts.StartWait)
-		defer cancel()
-		b.ups.Prepare(ctx, c)
+		b.ups.Prepare(ctx, c, b.opts.StartWait)
 	}
 	return b.viewOf(c).narrow(req)
 }

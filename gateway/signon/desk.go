@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/rialto-mcp/rialto/auth/oauth"
 	"github.com/rialto-mcp/rialto/client"
@@ -33,8 +34,8 @@ type Options struct {
 	// OnLogin is called after a caller has signed in at a server. It must not block.
 	OnLogin func(server string, owner *upstream.Owner)
 
-	// Prepare waits for the connections of a caller, for as long as its context holds. Nil does not wait.
-	Prepare func(ctx context.Context, c *upstream.Caller)
+	// Prepare waits for the connections of a caller, for so long at most. Nil does not wait.
+	Prepare func(ctx context.Context, c *upstream.Caller, most time.Duration)
 
 	// Owner and Entry say what is known of the connection of a caller to a server, and of the server. Without them nobody can sign in.
 	Owner func(server string, c *upstream.Caller) *upstream.Owner
@@ -58,7 +59,7 @@ func (o Options) withDefaults() Options {
 		o.OnLogin = func(string, *upstream.Owner) {}
 	}
 	if o.Prepare == nil {
-		o.Prepare = func(context.Context, *upstream.Caller) {}
+		o.Prepare = func(context.Context, *upstream.Caller, time.Duration) {}
 	}
 	if o.Owner == nil {
 		o.Owner = func(string, *upstream.Caller) *upstream.Owner { return nil }

@@ -85,9 +85,7 @@ func (d *Desk) await(ctx context.Context, server string, owner *upstream.Owner, 
 		case <-ctx.Done():
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, pageTime)
-	defer cancel()
-	d.opts.Prepare(ctx, who)
+	d.opts.Prepare(ctx, who, pageTime)
 }
 
 // visit sends a caller to the page where it signs in.

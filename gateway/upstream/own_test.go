@@ -119,8 +119,8 @@ func TestPrepare(t *testing.T) {
 				if tc.others {
 					ask(t, set, "a", "bob")
 				}
-				set.Prepare(t.Context(), calling("ada"))
-				set.Prepare(t.Context(), calling("-"))
+				set.Prepare(t.Context(), calling("ada"), time.Minute)
+				set.Prepare(t.Context(), calling("-"), time.Minute)
 				if got := seen(set, "ada"); got != tc.want {
 					t.Errorf("ada sees %s, want %s", got, tc.want)
 				}
@@ -258,13 +258,13 @@ func TestAbsent(t *testing.T) {
 			}
 			return n.open(ctx, s, whose(o))
 		}
-		set.Prepare(t.Context(), calling("ada"))
+		set.Prepare(t.Context(), calling("ada"), time.Minute)
 		if got := seen(set, "ada") + ", " + seen(set, "bob"); got != "a[sign_in] (own), a[x]" {
 			t.Errorf("they see %s", got)
 		}
 		let = true
 		set.Renew("a", set.OwnerOf("a", calling("ada")))
-		set.Prepare(t.Context(), calling("ada"))
+		set.Prepare(t.Context(), calling("ada"), time.Minute)
 		if got := seen(set, "ada"); got != "a[x]" {
 			t.Errorf("then ada sees %s", got)
 		}

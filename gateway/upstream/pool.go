@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -325,21 +326,26 @@ func (s *Set) HurryUnauthorized() {
 }
 
 // Prepare opens the connections of a caller to servers that may list other things for it than for others, and waits until each
-// was tried once, or ctx ends.
-func (s *Set) Prepare(ctx context.Context, c *Caller) {
+// was tried once, no longer than most, or ctx ends. Where there is no such server it costs next to nothing.
+func (s *Set) Prepare(ctx context.Context, c *Caller, most time.Duration) {
 	var waiting []*upstream
 	for _, u := range s.all() {
 		if !u.differs.Load() && !u.set.opts.Sharing(u.name()).Personal || u.owner(c) == nil {
 			continue
 		}
 		at, leave, err := s.enter(u.name(), c)
-		if err != nil {
-			u.warn("a caller sees no lists of its own: " + u.keeper.Reason(err))
+		if err != nil { // as a call will say
+			u.set.opts.Logger.Info("a caller sees no lists of its own: "+u.keeper.Reason(err), slog.String("server", u.name()))
 			continue
 		}
 		defer leave()
 		waiting = append(waiting, at)
 	}
+	if waiting == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 	for _, at := range waiting {
 		select {
 		case <-at.keeper.Tried():
