@@ -229,7 +229,7 @@ func TestClosedByAChange(t *testing.T) {
 		_ = k.Do(t.Context(), manager.Attempt{Retry: manager.RetryNever}, func(context.Context, *line) error { return mcp.CodeRequestTimeout })
 		k.Change(manager.Handling{Breaker: manager.BreakerPolicy{Disabled: true}})
 		close(hold)
-		time.Sleep(time.Second)
+		synctest.Wait()
 		if s := k.Status(); s.State != manager.Ready || len(told) != 3 || told[1] != manager.Degraded || told[2] != manager.Ready {
 			t.Errorf("%+v; told %v", s, told)
 		}

@@ -10,8 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // patient is a server that is asked whether it is well.
@@ -186,4 +189,45 @@ func TestHealthChanges(t *testing.T) {
 			t.Errorf("without: %+v, asked %d times", s.Status, p.count())
 		}
 	})
+}
+
+// TestPing holds that a server of either era is asked in a way that it knows, and that a connection knows whether it is busy.
+func TestPing(t *testing.T) {
+	for _, versions := range [][]string{mcp.LegacyVersions(), mcp.ModernVersions()} {
+		s := server.New(mcp.Implementation{Name: "s", Version: "1"}, server.Options{Versions: versions})
+		entered, leave := make(chan struct{}), make(chan struct{})
+		server.AddTool(s, mcp.Tool{Name: "hold"}, func(context.Context, *server.Request, struct{}) (string, error) {
+			close(entered)
+			<-leave
+			return "", nil
+		})
+		near, far := transport.Pair(0)
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(context.Background(), far) }() // ends with the connection
+		conn, err := Open(client.Options{}, func(o client.Options) (*client.Client, error) { return client.Connect(t.Context(), near, o) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := conn.(pinger)
+		called := make(chan error, 1)
+		go func() { // ends with leave
+			_, err := conn.Call(context.Background(), Call{Method: mcp.MethodCallTool, Params: []byte(`{"name":"hold"}`), Caller: &Caller{}})
+			called <- err
+		}()
+		<-entered
+		if err := p.Ping(t.Context()); err != nil || !p.Busy() {
+			t.Errorf("%s: %v, busy %v", conn.Version(), err, p.Busy())
+		}
+		close(leave)
+		if err := <-called; err != nil || p.Busy() {
+			t.Errorf("%s: %v, busy %v", conn.Version(), err, p.Busy())
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := p.Ping(t.Context()); err == nil {
+			t.Errorf("%s: a closed connection answers", conn.Version())
+		}
+		<-served
+	}
 }
