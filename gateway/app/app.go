@@ -61,7 +61,7 @@ type Options struct {
 	// Version is that of the program.
 	Version string
 
-	late time.Duration // in place of readTime
+	late, body, idle time.Duration // in place of readTime, bodyTime and idleTime
 }
 
 // UnreachableError is a server that cannot be reached while the configuration demands all of them.
@@ -118,7 +118,7 @@ func Run(ctx context.Context, opts Options) error {
 	g.conf.Store(g.begun)
 	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
 	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
-	g.door = newDoor(g.begun.Path, &refusals{line: g.say.line, note: func(req *http.Request, status int, reason string) {
+	g.door = newDoor(g.begun.Path, g.guard, &refusals{line: g.say.line, note: func(req *http.Request, status int, reason string) {
 		g.seen.Unauthenticated(req, status, reason)
 	}})
 	defer g.door.log.close()
@@ -271,11 +271,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	const headerTime = 10 * time.Second
-	h := &http.Server{
-		Handler: g.handler(), ReadHeaderTimeout: headerTime, ConnContext: withSender,
-		ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn),
-	}
+	h := g.web()
 	g.say.listening(g, listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(listener) }() // ends with stop, which closes the listener

@@ -13,23 +13,28 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // door lets requests over HTTP in, by what the configuration in use says of who may call. Its methods may be called
 // concurrently.
 type door struct {
 	path    string // of the endpoint
+	hosts   *streamhttp.Guard
 	log     *refusals
 	bad     *attempts
 	replays server.Consumer // proofs that have been used
 	lock    atomic.Pointer[lock]
+	none    http.Handler // where nothing is
 
 	mu    sync.Mutex
 	paths []string // that are guarded and have metadata of their own
 }
 
-func newDoor(path string, log *refusals) *door {
-	return &door{path: path, log: log, bad: &attempts{}, replays: server.MemoryNonces(0), paths: []string{path}}
+func newDoor(path string, hosts *streamhttp.Guard, log *refusals) *door {
+	d := &door{path: path, hosts: hosts, log: log, bad: &attempts{}, replays: server.MemoryNonces(0), paths: []string{path}}
+	d.none = d.page("", http.NotFoundHandler())
+	return d
 }
 
 // fit makes the lock of a configuration, which is not in use yet.
@@ -57,9 +62,17 @@ func (d *door) guard(path string, inner http.Handler) http.Handler {
 	return &guarded{door: d, path: path, inner: inner}
 }
 
-// page is guard for what people look at, at a path that the configuration may make public. It has no metadata of its own.
+// forget takes back what guard has noted of paths that are served no longer.
+func (d *door) forget(paths ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.paths = slices.DeleteFunc(d.paths, func(path string) bool { return slices.Contains(paths, path) })
+}
+
+// page is guard for what people look at, at a path that the configuration may make public. It has no metadata of its own. Host
+// and Origin are checked as at the endpoint.
 func (d *door) page(at string, inner http.Handler) http.Handler {
-	return &guarded{door: d, path: d.path, at: at, inner: inner}
+	return &guarded{door: d, path: d.path, at: at, inner: page{d.hosts, inner}}
 }
 
 // ajar is guard for what strangers may see a part of: without a token a request passes, with nobody as its principal.
@@ -67,10 +80,14 @@ func (d *door) ajar(inner http.Handler) http.Handler {
 	return &guarded{door: d, path: d.path, inner: inner, optional: true}
 }
 
-// knows tells whether a request that came through ajar may see everything.
+// knows tells whether a request that came through ajar may see everything. Where callers have no names, a page of a stranger that
+// comes through a browser may not.
 func (d *door) knows(r *http.Request) bool {
 	a := d.lock.Load().auth
-	return a == nil || slices.Contains(a.Public, r.URL.Path) || transport.PrincipalOf(r) != nil
+	if a == nil {
+		return d.hosts.Check(r) == nil
+	}
+	return slices.Contains(a.Public, r.URL.Path) || transport.PrincipalOf(r) != nil
 }
 
 // metadata serves what says where tokens are to be had (RFC 9728), to everybody.

@@ -11,6 +11,7 @@ import (
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // TestAddressesOfPaths holds which public address the paths of a gateway have, for which tokens are made.
@@ -28,7 +29,7 @@ func TestAddressesOfPaths(t *testing.T) {
 		{"", "/mcp", ""},
 		{"", "/sse", ""},
 	} {
-		l := &lock{door: newDoor("/mcp", nil), auth: &config.Auth{Resource: c.resource}}
+		l := &lock{door: newDoor("/mcp", streamhttp.NewGuard(nil, nil), nil), auth: &config.Auth{Resource: c.resource}}
 		if got := l.resource(c.path); got != c.want {
 			t.Errorf("%s of %q: got %q, want %q", c.path, c.resource, got, c.want)
 		}
@@ -40,7 +41,7 @@ func TestAddressesOfPaths(t *testing.T) {
 func TestGuardBelowTheEndpoint(t *testing.T) {
 	login := startLogin(t)
 	conf := read(t, protected(`{"resource": "`+resource+`", "jwt": {"issuer": "`+login.url+`", "rolesClaim": "groups"}}`, "http://127.0.0.1:1/"))
-	d := newDoor("/mcp", &refusals{line: t.Logf})
+	d := newDoor("/mcp", streamhttp.NewGuard(nil, nil), &refusals{line: t.Logf})
 	defer d.log.close()
 	l, err := d.fit(conf.Auth)
 	check(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // BenchmarkDoor is what a token costs: calls of a server over HTTP through the door of the gateway, without a lock, with a token
@@ -54,7 +55,7 @@ func BenchmarkDoor(b *testing.B) {
 		name, token string
 		auth        *config.Auth
 	}{{"open", "", nil}, {"file", annsToken, auth}, {"ES256", login.token(b, nil), auth}, {"RS256", text + "." + encode(mac), auth}} {
-		d := newDoor("/mcp", &refusals{line: b.Logf})
+		d := newDoor("/mcp", streamhttp.NewGuard(nil, nil), &refusals{line: b.Logf})
 		l, err := d.fit(c.auth)
 		if err != nil {
 			b.Fatal(err)

@@ -177,6 +177,7 @@ func (g *gateway) reloadFronts(next *config.Config, swap func() error) error {
 	}
 	g.publish(next, kept)
 	for _, f := range gone {
+		g.door.forget(g.path(f.bundle), g.path(f.bundle)+ssePath)
 		g.leaving.Store(f, nil)
 		g.retiring.Go(func() { g.retire(f) }) // ends by itself after bundleDrain, and with the gateway, which waits
 	}

@@ -1,15 +1,19 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 const (
@@ -44,18 +48,62 @@ func (g *gateway) handler() http.Handler {
 		mux.Handle(signon.PagesPath, g.desk.Pages())
 	}
 	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))
-	mux.Handle("/", g.nowhere())
-	return mux
+	mux.Handle("/", g.door.none)
+	return inTime(mux, cmp.Or(g.opts.body, bodyTime))
 }
 
-// nowhere answers for paths where nothing is.
-func (g *gateway) nowhere() http.Handler { return g.door.page("", http.NotFoundHandler()) }
+// Limits of connections: strangers must not be able to hold them for ever.
+const (
+	headerTime = 10 * time.Second // for the head of a request
+	bodyTime   = 30 * time.Second // for its body, whoever takes it or does not
+	idleTime   = 15 * time.Minute // between two requests; load balancers keep theirs for up to 10 min
+)
+
+// web is the HTTP server of the gateway.
+func (g *gateway) web() *http.Server {
+	return &http.Server{
+		Handler: g.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(g.opts.idle, idleTime), ConnContext: withSender,
+		ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn),
+	}
+}
+
+// inTime bounds the time for the bodies of all requests: net/http takes them in before it answers, and would wait for ever for one
+// that nobody here reads. Endpoints set the time anew.
+func inTime(inner http.Handler, most time.Duration) http.Handler {
+	bodies := streamhttp.Bodies{Timeout: most}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		bodies.Limit(w, r)
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// page is a handler for browsers, which answers nothing to pages of strangers.
+type page struct {
+	hosts *streamhttp.Guard
+	http.Handler
+}
+
+// Admit implements transport.Gatekeeper: what it refuses is refused before a token is asked for.
+func (p page) Admit(w http.ResponseWriter, r *http.Request) bool {
+	err := p.hosts.Check(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+	}
+	return err == nil
+}
+
+// ServeHTTP implements http.Handler.
+func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.Admit(w, r) {
+		p.Handler.ServeHTTP(w, r)
+	}
+}
 
 // whole serves everything that is behind the gateway, where the configuration has it so.
 func (g *gateway) whole(inner http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.conf.Load().ServeAll {
-			g.nowhere().ServeHTTP(w, r)
+			g.door.none.ServeHTTP(w, r)
 			return
 		}
 		inner.ServeHTTP(w, r)
@@ -70,13 +118,13 @@ func (g *gateway) below(w http.ResponseWriter, r *http.Request) {
 	case name == "" && rest == "":
 		g.whole(f.endpoint).ServeHTTP(w, r)
 	case name == "" || f == nil:
-		g.nowhere().ServeHTTP(w, r)
+		g.door.none.ServeHTTP(w, r)
 	case rest == "":
 		f.endpoint.ServeHTTP(w, r)
 	case "/"+rest == ssePath, "/"+rest == messagePath:
 		f.sse.ServeHTTP(w, r)
 	default:
-		g.nowhere().ServeHTTP(w, r)
+		g.door.none.ServeHTTP(w, r)
 	}
 }
 
