@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -188,5 +189,23 @@ func TestRedaction(t *testing.T) {
 			t.Errorf("got %v, %v", r, err)
 		}
 		check(t, c.Close())
+	}
+}
+
+// TestPolicyInTheAudit holds that the audit log says what the policy has decided, and by what.
+func TestPolicyInTheAudit(t *testing.T) {
+	a, _, _ := gated(t, "a")
+	log := filepath.Join(t.TempDir(), "audit.jsonl")
+	f := follow(t, file(`"audit": {"file": "`+filepath.ToSlash(log)+`"}, "policy": {"rules": [{"name": "no a", "when": "tool == 'a'", "do": "deny"}]}`, "a", a))
+	f.err.wait(t, "a: ready")
+	c, err := client.DialHTTP(t.Context(), f.url, client.Options{})
+	check(t, err)
+	refused(t, c, "a")
+	check(t, c.Close())
+	f.end(t)
+	lines, err := os.ReadFile(log)
+	check(t, err)
+	if !strings.Contains(string(lines), `"decision":"deny","rule":"no a"`) {
+		t.Errorf("the log says\n%s", lines)
 	}
 }
