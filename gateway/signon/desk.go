@@ -191,7 +191,7 @@ func (d *Desk) configure(s manager.Server, owner *upstream.Owner, o *client.Opti
 // tokensOf are the tokens of one caller: those it has got by signing in, or by what it shows. way is how it signs in now; nil where
 // it is not asked to.
 func (d *Desk) tokensOf(owner *upstream.Owner, set Settings, way oauth.Flow) *signin.Tokens {
-	o := signin.Options{All: true, OAuth: pattern(owner.Key(), nil)}
+	o := signin.Options{All: true, OAuth: pattern(owner.Principal.Key(), nil)} // of all its sessions alike
 	o.OAuth.Scopes = set.Scopes
 	switch {
 	case set.Type == Enterprise:

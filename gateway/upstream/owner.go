@@ -92,6 +92,8 @@ func (u *upstream) owner(c *Caller) *Owner {
 // owner is who the connection for a caller belongs to, by the principal and the session alone.
 func (s Sharing) owner(c *Caller, stateless bool) *Owner {
 	switch known := principalKey(c.Principal) != ""; {
+	case s.Personal && !known: // a session alone has no credentials
+		return nil
 	case s.Share == ShareSession && c.Session != "":
 		return newOwner(c.Principal, c.Session)
 	case !known:

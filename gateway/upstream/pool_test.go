@@ -158,6 +158,7 @@ func TestWhoIsOnAConnection(t *testing.T) {
 		{"all", Sharing{Share: ShareAll}, false, "gateway, gateway, gateway, gateway, gateway, gateway, gateway, gateway"},
 		{"principal", Sharing{Share: SharePrincipal}, true, "gateway, ada, bob, ada, ada, ada, gateway, bob"},
 		{"session", Sharing{Share: ShareSession}, true, "gateway, ada, bob, ada, ada s1, ada s2, s3, bob s4"},
+		{"session, with credentials of each", Sharing{Share: ShareSession, Personal: true}, true, "gateway, ada, bob, ada, ada s1, ada s2, gateway, bob s4"},
 		{"all, with credentials of each", Sharing{Share: ShareAll, Personal: true}, true, "gateway, ada, bob, ada, ada, ada, gateway, bob"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
