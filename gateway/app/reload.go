@@ -127,6 +127,9 @@ func (g *gateway) swap(next *config.Config) *lock {
 		if changes, err = g.set.ReloadAnew(next.Servers, others(old, next)); err != nil {
 			g.conf.Store(old)
 			g.roots.Set(old.RootsByServer())
+			g.set.Limit(limitsOf(old))
+			g.set.LimitPool(poolOf(old))
+			g.set.Tune(old.Tunings())
 			return err
 		}
 		if fitting != nil {

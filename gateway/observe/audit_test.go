@@ -290,6 +290,22 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestRotationFails holds that a file that cannot be renamed grows on, and loses no line.
+func TestRotationFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	if err := os.MkdirAll(filepath.Join(path+".1", "in the way"), 0o700); err != nil { // no file takes the place of a folder
+		t.Fatal(err)
+	}
+	a, s := opened(t, AuditOptions{File: path, MaxSize: 400, Keep: 1})
+	for i := range 40 {
+		a.put(&record{Outcome: fmt.Sprint(i)}, nowhere)
+	}
+	a.Close()
+	if got := contents(t, path); len(got) != 40 || strings.Count(s.String(), "cannot be renamed, so it grows on") != 1 {
+		t.Errorf("%d lines; it says %s", len(got), s)
+	}
+}
+
 // TestTornFile holds that a half of a line at the end of a file that is opened spoils no other line.
 func TestTornFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")

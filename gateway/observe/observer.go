@@ -31,6 +31,7 @@ func New(audit *Audit, log *slog.Logger) *Observer {
 // relayed are the methods whose requests go to a server. Of others those are noted that are refused.
 var relayed = map[string]bool{
 	mcp.MethodCallTool: true, mcp.MethodGetPrompt: true, mcp.MethodReadResource: true, mcp.MethodComplete: true,
+	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodCancelTask: true, mcp.MethodUpdateTask: true,
 }
 
 // noting marks the context of a request that is noted.
@@ -98,11 +99,12 @@ func (o *Observer) finish(ctx context.Context, req *server.Request, r *record, p
 	case ctx.Err() != nil:
 		r.Outcome = outcomeCancelled
 	case err != nil:
+		known := errors.As(err, &fault)
 		r.Outcome = outcomeError
-		if r.Server == "" || r.Decision == "deny" {
+		if r.Decision == "deny" || r.Server == "" && !(known && fault.Remote) {
 			r.Outcome = outcomeRefused
 		}
-		if !errors.As(err, &fault) {
+		if !known {
 			r.Reason = short(err.Error())
 			break
 		}

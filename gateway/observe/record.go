@@ -97,7 +97,7 @@ func about(req *server.Request, begun time.Time) *record {
 	return r
 }
 
-// sessionDigest tells sessions apart: the id itself lets its holder act in the session.
+// sessionDigest tells sessions and tasks apart: the id itself lets its holder act in the session.
 func sessionDigest(id string) string {
 	if id == "" {
 		return ""
@@ -119,8 +119,12 @@ func (r *record) trace(inside, header string) {
 // end notes how long a request took.
 func (r *record) end() { r.Duration = float64(time.Since(r.Time).Microseconds()) / 1000 }
 
-// shownName is a name that may be logged: of an address, without the parts that may hold a secret.
+// shownName is a name that may be logged: of an address, without the parts that may hold a secret, and of a task, whose id may
+// be all that it takes to see its result, a digest.
 func shownName(method, name string) string {
+	if strings.HasPrefix(method, "tasks/") {
+		return sessionDigest(name)
+	}
 	if method == mcp.MethodReadResource || strings.Contains(name, "://") {
 		name = publicAddress(name)
 	}

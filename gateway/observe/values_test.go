@@ -62,4 +62,7 @@ func TestShownName(t *testing.T) {
 			t.Errorf("%q: %q", in, got)
 		}
 	}
+	if got := shownName("tasks/get", "id-of-a-task"); len(got) != 16 || strings.Contains(got, "task") {
+		t.Errorf("of a task: %q", got)
+	}
 }

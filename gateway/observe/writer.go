@@ -82,6 +82,9 @@ type writer struct {
 	file  file // nil for none
 	dirty bool // something was written and not handed to the disk yet
 	torn  bool // the file ends in the middle of a line
+
+	shutIn  bool      // the file was closed to be renamed, and no other opened yet
+	patient time.Time // until when a full file is not renamed, since it could not be
 }
 
 // run writes until the log is closed.
@@ -171,15 +174,20 @@ func (w *writer) write(lines [][]byte, dropped int) ([][]byte, int, error) {
 
 // append writes whole lines in one go. Of a write that stops in the middle nothing stays.
 func (w *writer) append(batch []byte) error {
+	if err := w.reopen(); err != nil {
+		return err
+	}
 	size, err := w.file.Size()
 	if err != nil {
 		return err
 	}
-	if w.opts.MaxSize > 0 && size > 0 && size+int64(len(batch)) > w.opts.MaxSize {
+	if w.opts.MaxSize > 0 && size > 0 && size+int64(len(batch)) > w.opts.MaxSize && !time.Now().Before(w.patient) {
 		if err := w.rotate(); err != nil {
 			return err
 		}
-		size = 0
+		if size, err = w.file.Size(); err != nil {
+			return err
+		}
 	}
 	if w.torn {
 		batch = append([]byte{'\n'}, batch...)
@@ -195,27 +203,47 @@ func (w *writer) append(batch []byte) error {
 	return err
 }
 
-// rotate renames the file and begins a new one. The old ones move up by one, and the oldest goes.
+// rotate renames the file and begins a new one. The old ones move up by one, and the oldest goes. A file that cannot be renamed
+// grows on for a minute before that is tried again: its lines matter more than its size.
 func (w *writer) rotate() error {
 	w.sync()
+	if err := w.file.Close(); err != nil { // before it is renamed, which some systems want
+		w.audit.say(fmt.Sprintf("closing the audit log that was full: %v", err))
+	}
+	w.shutIn = true
+	if err := w.shift(); err != nil {
+		w.audit.say(fmt.Sprintf("the audit log is full and cannot be renamed, so it grows on: %v", err))
+		w.patient = time.Now().Add(rotateAgain)
+	}
+	return w.reopen()
+}
+
+const rotateAgain = time.Minute
+
+// shift renames the files.
+func (w *writer) shift() error {
 	numbered := func(n int) string { return w.opts.File + "." + strconv.Itoa(n) }
 	for n := w.opts.Keep - 1; n >= 1; n-- {
 		if err := os.Rename(numbered(n), numbered(n+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("rename what was written: %w", err)
+			return err
 		}
 	}
 	if err := os.Rename(w.opts.File, numbered(1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rename what was written: %w", err)
+		return err
+	}
+	return nil
+}
+
+// reopen opens the file that was shut in the middle of a change of files, if it was.
+func (w *writer) reopen() error {
+	if !w.shutIn {
+		return nil
 	}
 	next, err := w.opts.open(w.opts.File)
 	if err != nil {
 		return err
 	}
-	err = w.file.Close()
-	w.file, w.torn = next, false
-	if err != nil {
-		w.audit.say(fmt.Sprintf("closing the audit log that was full: %v", err))
-	}
+	w.file, w.shutIn, w.torn = next, false, false
 	return nil
 }
 
@@ -236,8 +264,10 @@ func (w *writer) shut() {
 		return
 	}
 	w.sync()
-	if err := w.file.Close(); err != nil {
-		w.audit.say(fmt.Sprintf("closing the audit log: %v", err))
+	if !w.shutIn {
+		if err := w.file.Close(); err != nil {
+			w.audit.say(fmt.Sprintf("closing the audit log: %v", err))
+		}
 	}
-	w.file = nil
+	w.file, w.shutIn = nil, false
 }
