@@ -33,6 +33,9 @@
 //	        "alias": "i",
 //	        "required": false, // true: the gateway does not start without it, and is not ready
 //	        "onDown": "keep",  // in place of that of the gateway
+//	        "share": "principal", // or all, session: who is on one connection; left out, whatever is safe
+//	        "auth": {          // each caller has credentials of its own there; type is login, exchange or enterprise
+//	          "type": "exchange", "issuer": "https://login.example", "clientId": "gateway", "clientSecret": "${SECRET}", "audience": "issues"},
 //	        "tools": {"allow": ["list_*"], "deny": ["delete_*"], // what is shown; likewise prompts and resources
 //	          "rename": {"list_all": "issues"},                     // likewise prompts
 //	          "edit": {"list_all": {"title": "Issues", "description": "All of them", "arguments": {
