@@ -192,3 +192,24 @@ func TestSearchThreshold(t *testing.T) {
 		t.Errorf("after a reload without a search: %q", got)
 	}
 }
+
+// TestSearchedToolsAsTasks holds that a call by way of the search becomes a task where the tool itself would, and asks as one.
+func TestSearchedToolsAsTasks(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w := newWorldWith(t, searching(bridge.Search{}), jobs("a", upModern, false))
+		c := w.dial(t, modern, able(t))
+		for name, want := range map[string]string{"work": "done by a", "must": "hello Ada"} {
+			call, err := c.StartTool(t.Context(), bridge.CallTool, map[string]string{"name": name})
+			if err != nil || call.Task == nil {
+				t.Errorf("%s: got %+v, %v, want a task", name, call, err)
+				continue
+			}
+			if got, err := c.AwaitTask(t.Context(), call.Task.ID); err != nil || got.Text() != want {
+				t.Errorf("%s: got %+v, %v", name, got, err)
+			}
+		}
+		if got, err := c.CallTool(t.Context(), bridge.CallTool, map[string]string{"name": "plain"}); err != nil || got.Text() != "no task" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,6 +101,7 @@ type checked struct {
 	Warnings []string `json:"warnings,omitempty"` // what the file says of its lists and does not fit them
 
 	counts string
+	snap   upstream.Snapshot
 }
 
 const stateDisabled = "disabled"
@@ -110,7 +113,7 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 		return ctx.Err()
 	}
 	lookOver(conf, all, lists)
-	if err := c.show(e, all); err != nil {
+	if err := c.show(e, all, misfits(conf, all)); err != nil {
 		return err
 	}
 	return verdict(all)
@@ -168,6 +171,7 @@ func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manag
 		Name: s.Name, State: string(got.State), Version: got.Version, Reason: got.Reason, Seconds: time.Since(begun).Round(time.Millisecond).Seconds(),
 		Tools: got.Counts.Tools, Resources: got.Counts.Resources, Templates: got.Counts.Templates, Prompts: got.Counts.Prompts,
 	}
+	out.snap = got
 	if !got.State.Usable() {
 		return out, nil
 	}
@@ -176,9 +180,29 @@ func try(ctx context.Context, dial upstream.Dialer, conf *config.Config, s manag
 	return out, got.Lists
 }
 
-func (c *checkCommand) show(e *environment, all []checked) error {
+// misfits tells of what the file says of bundles and does not fit the servers.
+func misfits(conf *config.Config, all []checked) (notes []string) {
+	var snaps []upstream.Snapshot
+	for _, s := range all {
+		if s.State != stateDisabled {
+			snaps = append(snaps, s.snap)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(conf.Bundles)) {
+		for _, note := range conf.Plan().Bundle(conf.Bundles[name].Shows).Notes(snaps) {
+			notes = append(notes, fmt.Sprintf("bundle %q: %s", name, note))
+		}
+	}
+	return notes
+}
+
+// show writes the states of servers; warnings are about what is no single server's.
+func (c *checkCommand) show(e *environment, all []checked, warnings []string) error {
 	if c.JSON {
-		return e.json(map[string][]checked{"servers": all})
+		return e.json(struct {
+			Servers  []checked `json:"servers"`
+			Warnings []string  `json:"warnings,omitempty"`
+		}{all, warnings})
 	}
 	var rows [][]string
 	for _, s := range all {
@@ -191,11 +215,13 @@ func (c *checkCommand) show(e *environment, all []checked) error {
 	if err := e.columns(rows, "the file has no servers"); err != nil {
 		return err
 	}
+	var told []string
 	for _, s := range all {
-		for _, w := range s.Warnings {
-			if _, err := fmt.Fprintf(e.stderr, "warning: %s\n", clean(w)); err != nil {
-				return err
-			}
+		told = append(told, s.Warnings...)
+	}
+	for _, w := range append(told, warnings...) {
+		if _, err := fmt.Fprintf(e.stderr, "warning: %s\n", clean(w)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -242,7 +242,7 @@ func TestGolden(t *testing.T) {
 			"jwt": {"issuer": "https://login.example.com", "audience": "api://mcp", "rolesClaim": "groups"}}}}`,
 		"unset.json":    `{"mcpServers": {}, "gateway": {"auth": {"tokens": [{"name": "ann", "token": "${ANN_TOKEN}"}, {"name": "bob", "token": "topsecret"}]}}}`,
 		"auth.json":     `{"mcpServers": {"web": {"url": "` + ts.URL + `/legacy"}, "locked": {"url": "` + ts.URL + `/auth"}}}`,
-		"misfit.json":   `{"gateway": {"servers": {"web": {"tools": {"deny": ["ehco"]}}}}, "mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}}}`,
+		"misfit.json":   `{"gateway": {"servers": {"web": {"tools": {"deny": ["ehco"]}}}, "bundles": {"dev": {"tools": ["add", "dad"]}}}, "mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}}}`,
 		"none.json":     `{"mcpServers": {}}`,
 		"bundles.json":  `{"gateway": {"bundles": {"dev": {"tools": ["add"]}, "ops": {"servers": ["web"]}}}, "mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}}}`,
 		"sly.json":      `{"mcpServers": {"web": {"url": "` + ts.URL + `/mcp"}, "sly": {"url": "` + ts.URL + `/sly"}}}`,
