@@ -118,14 +118,18 @@ func Run(ctx context.Context, opts Options) error {
 	g.conf.Store(g.begun)
 	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
 	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
-	g.door = newDoor(g.begun.Path, g.guard, &refusals{line: g.say.line, note: func(req *http.Request, status int, reason string) {
-		g.seen.Unauthenticated(req, status, reason)
-	}})
-	defer g.door.log.close()
+	g.door = newDoor(g.begun.Path, g.guard, &refusals{
+		line: g.say.line,
+		note: func(req *http.Request, status int, reason string) { g.seen.Unauthenticated(req, status, reason) },
+		rest: func(n int) { g.seen.MoreUnauthenticated(n) },
+	})
 	if err := g.admit(g.begun); err != nil {
 		return err
 	}
-	defer func() { g.audit.Close() }()
+	defer func() {
+		g.door.log.close() // which has more to note
+		g.audit.Close()
+	}()
 	g.running, g.halt = context.WithCancel(context.WithoutCancel(ctx))
 	defer g.halt()
 	if err := g.provision(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,6 +60,26 @@ func TestFloodOfBadTokens(t *testing.T) {
 	}
 	if told := r.err.String(); !strings.Contains(told, "more requests meanwhile") || strings.Contains(told, "guess") {
 		t.Errorf("it tells\n%s", told)
+	}
+}
+
+// TestFloodInTheAuditLog holds that strangers cannot fill the audit log, whose oldest files go when there is too much: their requests
+// have so many lines in a minute, and then a number.
+//
+// Seen to fail: each request had a line.
+func TestFloodInTheAuditLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	r := start(t, read(t, file(`"audit": {"file": "`+filepath.ToSlash(path)+`"}, "auth": `+own, "a", "http://127.0.0.1:1/")))
+	for range mostNoted + 50 {
+		if got := ask(t, "POST", r.url, ""); got.status != 401 {
+			t.Fatal(got)
+		}
+	}
+	r.end(t)
+	all := waitLines(t, path, mostNoted+1)
+	last := all[len(all)-1]
+	if delete(last, "time"); !reflect.DeepEqual(last, map[string]any{"outcome": "lines are missing", "dropped": 50.0, "reason": "more requests were not let in"}) {
+		t.Errorf("the last line is %v", last)
 	}
 }
 

@@ -233,6 +233,11 @@ func (a *Audit) put(r *record, p place) {
 	if err != nil { // a raw value that is none, which nothing here makes
 		line, _ = json.Marshal(record{Time: r.Time, Method: r.Method, Outcome: r.Outcome, Reason: "this line could not be written in full"})
 	}
+	a.add(line, p)
+}
+
+// add puts a line among those that wait, where there is room.
+func (a *Audit) add(line []byte, p place) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if p == kept {
@@ -245,14 +250,6 @@ func (a *Audit) put(r *record, p place) {
 	a.lines = append(a.lines, append(line, '\n'))
 	a.bytes += len(line) + 1
 	a.ring()
-}
-
-// gap is the line that says how many others are missing before it.
-type gap struct {
-	Time    time.Time `json:"time"`
-	Outcome string    `json:"outcome"`
-	Dropped int       `json:"dropped"`
-	Reason  string    `json:"reason,omitempty"`
 }
 
 // changing tells whether a change waits.

@@ -166,3 +166,7 @@ func (o *Observer) Unauthenticated(req *http.Request, status int, reason string)
 	o.audit.put(r, nowhere)
 	o.log.LogAttrs(req.Context(), slog.LevelDebug, "not let in", r.attrs()...)
 }
+
+// MoreUnauthenticated notes how many requests were not let in beside those that have lines of their own. A caller who bounds the
+// lines of strangers uses it, so that these do not push those of others out of the log.
+func (o *Observer) MoreUnauthenticated(n int) { o.audit.missing(n, "more requests were not let in") }

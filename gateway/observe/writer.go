@@ -271,3 +271,18 @@ func (w *writer) shut() {
 	}
 	w.file, w.shutIn = nil, false
 }
+
+// gap is the line that says how many others are missing before it.
+type gap struct {
+	Time    time.Time `json:"time"`
+	Outcome string    `json:"outcome"`
+	Dropped int       `json:"dropped"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+// missing puts a line that says how many others there are not.
+func (a *Audit) missing(n int, why string) {
+	if line, err := json.Marshal(gap{time.Now().UTC(), "lines are missing", n, why}); err == nil && a.On() { // it is plain
+		a.add(line, nowhere)
+	}
+}
