@@ -72,7 +72,7 @@ func TestReshape(t *testing.T) {
 				t.Errorf("%s: %s", args, got)
 			}
 		}
-		for _, args := range []string{`{"city":"Oslo"}`, `{"place":"Oslo","units":"imperial"}`, `{"place":"Oslo","debug":true}`, `[]`} {
+		for _, args := range []string{`{"city":"Oslo"}`, `{"place":"Oslo","units":"imperial"}`, `{"place":"Oslo","debug":true}`, `{"place":"Oslo","\u0055nits":"imperial"}`, `[]`} {
 			if f := fault(t, c, mcp.MethodCallTool, `{"name":"forecast","arguments":`+args+`}`); f.Code != mcp.CodeInvalidParams {
 				t.Errorf("%s: %v", args, f)
 			}

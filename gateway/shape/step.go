@@ -59,7 +59,7 @@ func (e Edit) inward(args json.RawMessage) (json.RawMessage, error) {
 		switch {
 		case said && name != shown:
 			return jsonrpc.AppendString(nil, name), f.Value, true
-		case !said && other: // a name that only the server knows
+		case !said && (other || e.hides(shown)): // a name that only the server knows
 			unknown = mcp.InvalidParams("this tool takes no argument %q", shown)
 		}
 		return f.Name, f.Value, true
@@ -76,6 +76,17 @@ func (e Edit) inward(args json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return out, nil
+}
+
+// hides tells whether a hidden argument has a name, or one that some servers would take for it: those that do not tell capitals
+// from small letters.
+func (e Edit) hides(name string) bool {
+	for own, a := range e.Arguments {
+		if a.hidden() && strings.EqualFold(own, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // explain adds to an error that speaks of arguments by names which the client does not know what they are called here, and
