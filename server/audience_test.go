@@ -72,3 +72,53 @@ func TestNewsForSome(t *testing.T) {
 		})
 	}
 }
+
+// TestListensOfOnePrincipal holds that a principal that has as many listens as it may gets no more, that others do, and that one
+// that ends makes room.
+func TestListensOfOnePrincipal(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "s", Version: "1"}, server.Options{
+		MaxListensPerPrincipal: 2,
+		Capabilities:           mcp.ServerCapabilities{Tools: &mcp.ToolsCapability{ListChanged: true}},
+		HTTP: server.HTTPOptions{Principal: func(r *http.Request) *mcp.Principal {
+			if who := r.Header.Get("X-Who"); who != "" {
+				return &mcp.Principal{Subject: who}
+			}
+			return nil
+		}},
+	})
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(web.Close)
+	listens := func(who string) (*client.Subscription, error) { // each on a stream of its own
+		c, err := client.DialHTTP(t.Context(), web.URL, client.Options{Mode: client.Modern, Headers: http.Header{"X-Who": {who}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true})
+	}
+	must := func(who string) *client.Subscription {
+		t.Helper()
+		sub, err := listens(who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sub
+	}
+	first := must("ada")
+	must("ada")
+	if _, err := listens("ada"); err == nil {
+		t.Error("a third listen of hers is taken")
+	}
+	must("bob")
+	for range 3 {
+		must("")
+	}
+	before := s.Stats().Listens
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); s.Stats().Listens == before && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		continue // until the server has seen it go
+	}
+	must("ada")
+}

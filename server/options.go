@@ -103,6 +103,9 @@ type Options struct {
 	// MaxListens bounds the open subscription streams. Zero means 10,000; negative means no bound.
 	MaxListens int
 
+	// MaxListensPerPrincipal bounds those of one principal, so that none takes all. Zero means 1,000; negative means no bound.
+	MaxListensPerPrincipal int
+
 	// MaxBatch bounds the messages of one array, on the legacy revisions that have arrays. Zero means 100; negative means
 	// no bound.
 	MaxBatch int

@@ -82,7 +82,7 @@ func New(info mcp.Implementation, opts Options) *Server {
 	s.reg.init(s)
 	s.around = s.chain(opts.Middleware)
 	s.engine = engine.New((*dispatcher)(s), engine.Options{
-		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens,
+		MaxInFlight: opts.MaxInFlight, MaxQueued: opts.MaxQueued, MaxAnonymous: opts.MaxAnonymous, MaxListens: opts.MaxListens, MaxListensOf: opts.MaxListensPerPrincipal,
 		AskTimeout: opts.AskTimeout, AskGrace: opts.AskGrace, IDPrefix: requestPrefix(), OnError: s.report,
 		OnOpen: onPeer(opts.Hooks.SessionOpened), OnClose: onPeer(opts.Hooks.SessionClosed), Tell: s.teller(), Task: s.taskNotice(),
 		OnInterest: opts.Hooks.Subscriptions,

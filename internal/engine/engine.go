@@ -33,6 +33,7 @@ type Options struct {
 	MaxQueued    int           // further ones a pipe may queue; 0 means 1,024, negative no limit
 	MaxAnonymous int           // stateless requests without a principal running at once; 0 means 4,096, negative no limit
 	MaxListens   int           // listen streams open at once; 0 means 10,000, negative no limit
+	MaxListensOf int           // those of one principal; 0 means 1,000, negative no limit
 	AskTimeout   time.Duration // how long the client of a call may think about a question; 0 means 10 min, negative no limit
 	CloseGrace   time.Duration // how long Close waits for running handlers; 0 means 5 s
 	AskGrace     time.Duration // how long a question stays open while no stream of its session is; 0 means 1 min, negative no limit
@@ -65,6 +66,7 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxQueued, 1024)
 	set(&o.MaxAnonymous, 4096)
 	set(&o.MaxListens, 10000)
+	set(&o.MaxListensOf, 1000)
 	if o.AskTimeout == 0 {
 		o.AskTimeout = 10 * time.Minute
 	}
@@ -99,7 +101,7 @@ var _ transport.Receiver = (*Engine)(nil)
 // New makes an engine for a handler.
 func New(handler Handler, opts Options) *Engine {
 	e := &Engine{opts: opts.withDefaults(), handler: handler, peers: make(map[*Peer]struct{})}
-	e.hub.limit = e.opts.MaxListens
+	e.hub.limit, e.hub.limitOf = e.opts.MaxListens, e.opts.MaxListensOf
 	e.gates.seed = maphash.MakeSeed()
 	e.newTelling()
 	return e

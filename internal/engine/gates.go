@@ -23,6 +23,14 @@ type gateShard struct {
 
 type caller struct{ issuer, subject, client string }
 
+// callerOf names a principal; false for nobody.
+func callerOf(who *mcp.Principal) (caller, bool) {
+	if who == nil {
+		return caller{}, false
+	}
+	return caller{who.Issuer, who.Subject, who.ClientID}, true
+}
+
 // gate is one place taken; the zero gate is none.
 type gate struct {
 	anonymous *atomic.Int64
@@ -32,14 +40,14 @@ type gate struct {
 
 // enter takes a place, and answers false when there is none left.
 func (g *gates) enter(who *mcp.Principal, o Options) (gate, bool) {
-	if who == nil {
+	key, known := callerOf(who)
+	if !known {
 		if g.anonymous.Add(1) > int64(o.MaxAnonymous) && o.MaxAnonymous > 0 {
 			g.anonymous.Add(-1)
 			return gate{}, false
 		}
 		return gate{anonymous: &g.anonymous}, true
 	}
-	key := caller{who.Issuer, who.Subject, who.ClientID}
 	shard := &g.shards[maphash.Comparable(g.seed, key)%uint64(len(g.shards))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()

@@ -15,13 +15,14 @@ import (
 
 // hub knows the listen streams that are open.
 type hub struct {
-	limit int
+	limit, limitOf int
 
 	mu        sync.Mutex
 	listens   map[*listen]struct{}
-	over      bool   // no listen is taken any more
-	gathering Change // for listeners here
-	telling   Change // the part of it that other processes are told of
+	byCaller  map[caller]int // of principals
+	over      bool           // no listen is taken any more
+	gathering Change         // for listeners here
+	telling   Change         // the part of it that other processes are told of
 	timer     *time.Timer
 }
 
@@ -130,8 +131,15 @@ func (h *hub) reserve(l *listen) *era.Outcome {
 	if h.over {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "the server is shutting down")}
 	}
-	if h.limit > 0 && len(h.listens) >= h.limit {
+	who, known := callerOf(l.in.X.Principal())
+	if h.limit > 0 && len(h.listens) >= h.limit || known && h.limitOf > 0 && h.byCaller[who] >= h.limitOf {
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "Subscription limit reached; end a subscription that is no longer needed")}
+	}
+	if known {
+		if h.byCaller == nil {
+			h.byCaller = make(map[caller]int)
+		}
+		h.byCaller[who]++
 	}
 	if h.listens == nil {
 		h.listens = make(map[*listen]struct{})
@@ -163,7 +171,15 @@ func (h *hub) remove(l *listen) {
 	l.box.close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if _, there := h.listens[l]; !there {
+		return
+	}
 	delete(h.listens, l)
+	if who, known := callerOf(l.in.X.Principal()); known {
+		if h.byCaller[who]--; h.byCaller[who] == 0 {
+			delete(h.byCaller, who)
+		}
+	}
 }
 
 func (h *hub) wanting(c Change, uri string) []*listen {

@@ -38,7 +38,7 @@ func Gateway(ctx context.Context, address string) (http.Handler, error) {
 	info := mcp.Implementation{Name: "bench", Version: "1.0.0"}
 	var b *bridge.Bridge
 	set := upstream.New([]manager.Server{{Name: "bare", Transport: manager.HTTP, URL: address}}, upstream.Options{
-		Dial: upstream.Dialing(client.Options{Info: info}), OnChange: func() { b.Changed() },
+		Dial: upstream.Dialing(client.Options{Info: info}, nil), OnChange: func() { b.Changed() },
 	})
 	var err error
 	b, err = bridge.New(info, set, bridge.Options{Server: server.Options{HTTP: server.HTTPOptions{Sessionless: true}}})
