@@ -134,7 +134,7 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 	if r == nil {
 		return next(ctx)
 	}
-	r.Kind, r.Server, r.Name = string(p.Kind), p.Server, shownName(r.Method, p.Name)
+	r.Kind, r.Server, r.Name = string(p.Kind), p.Server, loggedName(p.Name)
 	if responses, _ := p.Request.Retry(); responses != nil {
 		for range jsonrpc.Members(responses) {
 			r.Answered++

@@ -14,6 +14,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/observe"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/tasks"
 )
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -110,6 +111,39 @@ func TestAudit(t *testing.T) {
 		}
 		if l := lines[0]; l["bytesOut"].(float64) <= 0 || len(l["argumentsSha256"].(string)) != 64 || l["arguments"] != nil {
 			t.Errorf("%v", l)
+		}
+	})
+}
+
+// TestAuditOfTasks holds that a call that goes on as a task has a line, and each request about the task one without its id.
+func TestAuditOfTasks(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		w := newWorld(t, upModern, observe.AuditOptions{}, nil, func(s *server.Server) {
+			server.AddTool(s, mcp.Tool{Name: "work", Execution: tasks.May()},
+				tasks.Whole(func(context.Context, *server.Request, struct{}) (string, error) { return "done", nil }))
+		})
+		c := w.dial(t, modern, client.Options{Tasks: true})
+		begun, err := c.StartTool(t.Context(), "work", nil)
+		if err != nil || begun.Task == nil {
+			t.Fatalf("%+v, %v", begun, err)
+		}
+		if r, err := c.AwaitTask(t.Context(), begun.Task.ID); err != nil || r.Text() != "done" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		lines := w.lines(t)
+		lines[0].is(t, line{"method": "tools/call", "name": "work", "outcome": "ok", "server": "a"})
+		if len(lines) < 2 {
+			t.Fatalf("no line about the task: %v", lines)
+		}
+		for _, l := range lines[1:] {
+			l.is(t, line{"outcome": "ok"})
+			method, _ := l["method"].(string)
+			if l["name"] != nil {
+				l.is(t, line{"name": "work", "server": "a"})
+			}
+			if shown, _ := l["shown"].(string); !strings.HasPrefix(method, "tasks/") || len(shown) != 16 || strings.Contains(begun.Task.ID, shown) {
+				t.Errorf("%v", l)
+			}
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
@@ -80,7 +81,7 @@ const (
 func about(req *server.Request, begun time.Time) *record {
 	r := &record{
 		Time: begun.UTC(), From: req.RemoteAddr(), Revision: req.ProtocolVersion(), Method: short(req.Method()),
-		Shown: shownName(req.Method(), req.Name()), BytesIn: len(req.Params()),
+		Shown: shownName(req), BytesIn: len(req.Params()),
 	}
 	if id := req.ID(); len(id) <= longestID {
 		r.ID = id
@@ -119,22 +120,24 @@ func (r *record) trace(inside, header string) {
 // end notes how long a request took.
 func (r *record) end() { r.Duration = float64(time.Since(r.Time).Microseconds()) / 1000 }
 
-// shownName is a name that may be logged: of an address, without the parts that may hold a secret, and of a task, whose id may
-// be all that it takes to see its result, a digest.
-func shownName(method, name string) string {
-	if strings.HasPrefix(method, "tasks/") {
-		return sessionDigest(name)
+// shownName is what a request is about, as it may be logged: of a task, whose id may be all that it takes to see its result, a
+// digest.
+func shownName(req *server.Request) string {
+	if !strings.HasPrefix(req.Method(), "tasks/") {
+		return loggedName(req.Name())
 	}
-	if method == mcp.MethodReadResource || strings.Contains(name, "://") {
-		name = publicAddress(name)
-	}
-	return short(name)
+	raw, _ := jsonrpc.Member(req.Params(), "taskId")
+	id, _ := jsonrpc.Text(raw)
+	return sessionDigest(id)
 }
+
+// loggedName is a name, and of an address what may hold no secret.
+func loggedName(name string) string { return short(publicAddress(name)) }
 
 // publicAddress hides user, query and fragment of an address, and what looks like a key. One that cannot be read as an address
 // of the web stays, since the names of many resources are of no such form.
 func publicAddress(address string) string {
-	if !strings.ContainsAny(address, "?#@") {
+	if !strings.Contains(address, "://") || !strings.ContainsAny(address, "?#@") {
 		return address
 	}
 	return manager.PublicURL(address)

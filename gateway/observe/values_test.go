@@ -52,17 +52,14 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-func TestShownName(t *testing.T) {
+func TestLoggedName(t *testing.T) {
 	for in, want := range map[string]string{
 		"memo://one": "memo://one", "urn:x:y": "urn:x:y", "not an address": "not an address",
 		"https://u:p@host/a?token=x#f": "https://host/a", "db://u:p@host/t": "db://host/t",
 		strings.Repeat("x", 2000): strings.Repeat("x", longestName) + "...",
 	} {
-		if got := shownName("resources/read", in); got != want {
+		if got := loggedName(in); got != want {
 			t.Errorf("%q: %q", in, got)
 		}
-	}
-	if got := shownName("tasks/get", "id-of-a-task"); len(got) != 16 || strings.Contains(got, "task") {
-		t.Errorf("of a task: %q", got)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/tasks"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -50,7 +51,9 @@ func newWorld(t *testing.T, modern bool, o observe.AuditOptions, log *slog.Logge
 		t.Fatal(err)
 	}
 	seen := observe.New(w.audit, log)
-	s := server.New(mcp.Implementation{Name: "behind", Version: "1"}, server.Options{Versions: versions(modern)})
+	s := server.New(mcp.Implementation{Name: "behind", Version: "1"}, server.Options{
+		Versions: versions(modern), Tasks: tasks.New(tasks.Options{PollInterval: 10 * time.Millisecond}),
+	})
 	fill(s)
 	set := upstream.New([]manager.Server{{Name: "a"}}, upstream.Options{
 		Dial: func(ctx context.Context, _ manager.Server) (upstream.Conn, error) {
