@@ -1,6 +1,48 @@
 package config
 
-import "github.com/rialto-mcp/rialto/manager"
+import (
+	"fmt"
+
+	"github.com/rialto-mcp/rialto/manager"
+)
+
+// String says how much there is: the file, which is kept, may hold secrets. [Config.Marshal] shows a configuration.
+func (c Config) String() string { return fmt.Sprintf("config.Config of %d servers", len(c.Servers)) }
+
+// GoString is String, for %#v.
+func (c Config) GoString() string { return c.String() }
+
+// MarshalText is String, for logs in JSON.
+func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// String says how many callers and issuers there are.
+func (a Auth) String() string {
+	return fmt.Sprintf("config.Auth{Resource: %q, Tokens: %d, Issuers: %d}", a.Resource, len(a.Tokens), len(a.Issuers))
+}
+
+// GoString is String, for %#v.
+func (a Auth) GoString() string { return a.String() }
+
+// MarshalText is String, for logs in JSON.
+func (a Auth) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// String says whose the token is, and nothing by which it could be found.
+func (t Token) String() string { return fmt.Sprintf("config.Token{Name: %q}", t.Name) }
+
+// GoString is String, for %#v.
+func (t Token) GoString() string { return t.String() }
+
+// MarshalText is String, for logs in JSON.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// String names the issuer, and not where its keys are: the address may hold a secret.
+func (i Issuer) String() string { return fmt.Sprintf("config.Issuer{URL: %q}", i.URL) }
+
+// GoString is String, for %#v.
+func (i Issuer) GoString() string { return i.String() }
+
+// MarshalText is String, for logs in JSON.
+func (i Issuer) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
 // normalAuth is the normal form of what v says. It must be made while the texts of the file are there: the tokens are not kept.
 func normalAuth(v *manager.Value, a *Auth) ordered {
