@@ -47,8 +47,11 @@ func (g *gateway) fitting(next *config.Config) (*lock, error) {
 	return l, nil
 }
 
-// readTime is how long after a reload a request may begin to run that was let in before: the time a body may take, and some.
-const readTime = 31 * time.Second
+const verifyTime = 10 * time.Second // for finding out whose a token is
+
+// readTime is how long after a reload a request may begin to run that came before it: its token is looked at, and then its body has
+// all of its time.
+const readTime = verifyTime + bodyTime + time.Second
 
 // dismiss ends what those have open who may not call any more. What they open with requests that were let in before and have
 // not been read yet ends when these must have been.

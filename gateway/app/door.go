@@ -158,7 +158,7 @@ func (l *lock) options(path string) auth.Options {
 	main := strings.TrimSuffix(l.auth.Resource, "/")
 	o := auth.Options{
 		Resource: l.resource(path), Path: path, Verifier: l.verifier, Scopes: l.auth.Scopes, ScopesSupported: l.auth.ScopesSupported,
-		OnError: l.door.log.failed, OnRefuse: l.door.log.refused,
+		VerifyTimeout: verifyTime, OnError: l.door.log.failed, OnRefuse: l.door.log.refused,
 	}
 	if main != "" { // a token for the whole gateway is good at all its paths
 		o.Audiences = []string{main, main + "/"}
