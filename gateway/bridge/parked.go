@@ -48,8 +48,8 @@ type parked struct {
 	rounds  int
 	expires *time.Timer // runs while no request waits; nil before that was so
 
-	tell   func(params json.RawMessage) // passes progress on to the request that waits; nil when none is wanted
-	missed json.RawMessage              // the last progress that came while none did
+	telling sync.Mutex      // held while progress is told, so that no request ends in the middle of it; taken before mu
+	missed  json.RawMessage // the last progress that reached no request; guarded by telling
 }
 
 // question is one request of the server that waits for its answer.
@@ -69,7 +69,7 @@ func (b *Bridge) park(ctx context.Context, through *Passage, v *view, to destina
 		done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	c, client := call(ctx, req, v, to, p.waiting), req.ClientCapabilities()
-	if p.tell = c.OnProgress; p.tell != nil {
+	if c.OnProgress != nil {
 		c.OnProgress = p.progress
 	}
 	c.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -102,10 +102,9 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string)
 		return nil, errNotParked
 	}
 	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, through *Passage) (*server.RawResult, error) {
-		if !b.parking.take(ctx, p, req) {
+		if !p.goOn(ctx, &b.parking, req) {
 			return nil, errNotParked
 		}
-		p.catchUp()
 		responses, _ := req.Retry()
 		p.deliver(responses)
 		return b.await(ctx, through, p)
@@ -155,25 +154,28 @@ func (p *parked) waiting() (context.Context, *server.Request) {
 
 // progress passes the progress of a call on, or keeps it for the next request.
 func (p *parked) progress(params json.RawMessage) {
-	p.mu.Lock()
-	away := p.req == nil
-	if away {
-		p.missed = params
-	}
-	p.mu.Unlock()
-	if !away {
-		p.tell(params)
-	}
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.missed = params
+	p.catchUp()
 }
 
-// catchUp tells the request that waits now what came while none did.
+// goOn lets a request wait for the call, and tells it what came while none did; false where it cannot.
+func (p *parked) goOn(ctx context.Context, k *parking, req *server.Request) bool {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	if !k.take(ctx, p, req) {
+		return false
+	}
+	p.catchUp()
+	return true
+}
+
+// catchUp tells the request that waits now what no other has been told. p.telling is held.
 func (p *parked) catchUp() {
-	p.mu.Lock()
-	missed := p.missed
-	p.missed = nil
-	p.mu.Unlock()
-	if missed != nil {
-		p.tell(missed)
+	ctx, req := p.waiting()
+	if req != nil && p.missed != nil && progress(ctx, req, p.missed) == nil {
+		p.missed = nil
 	}
 }
 

@@ -50,6 +50,8 @@ func (k *parking) remove(p *parked) {
 // leave lets the request go that waits for a call, with the questions that are open. It answers nil where there are none, and
 // where the client cannot be asked: then the call ends.
 func (k *parking) leave(p *parked) json.RawMessage {
+	p.telling.Lock() // what is being told reaches the request before it ends
+	defer p.telling.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {

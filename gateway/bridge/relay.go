@@ -94,9 +94,8 @@ func call(ctx context.Context, req *server.Request, v *view, to destination, wai
 	}
 	if req.ProgressToken() != nil {
 		c.OnProgress = func(params json.RawMessage) {
-			if ctx, req := waiting(); req != nil && req.ProgressToken() != nil {
-				send(ctx, req, mcp.NotifyProgress, jsonrpc.With(nil, params, "progressToken", req.ProgressToken()))
-			}
+			ctx, req := waiting()
+			_ = progress(ctx, req, params) // it may be lost, as send says
 		}
 	}
 	if level, ok := req.LogLevel(); ok {
@@ -108,6 +107,14 @@ func call(ctx context.Context, req *server.Request, v *view, to destination, wai
 		}
 	}
 	return c
+}
+
+// progress tells a request how far its call is, where it wants to know. It fails when the request cannot be told, or has ended.
+func progress(ctx context.Context, req *server.Request, params json.RawMessage) error {
+	if req.ProgressToken() == nil {
+		return nil
+	}
+	return req.Notify(ctx, mcp.NotifyProgress, jsonrpc.With(nil, params, "progressToken", req.ProgressToken()))
 }
 
 // send passes a notification on. It may be lost: a client that takes no stream goes without, and a request that was
