@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -21,6 +22,7 @@ type revocable struct {
 	revoked bool
 	granted int // tries after which access is there again; 0 is never
 	tries   int // of GETs since it was taken away
+	asked   int // for news of a resource
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -54,7 +56,8 @@ func (r *revocable) RoundTrip(req *http.Request) (*http.Response, error) {
 	case bytes.Contains(body, []byte(`"initialize"`)):
 		return say(strings.ReplaceAll(strings.Replace(initializOK, `"tools":{}`, `"resources":{"subscribe":true}`, 1), "{id}", "1"))
 	case bytes.Contains(body, []byte(`"resources/subscribe"`)):
-		return say(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		r.asked++
+		return say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 1+r.asked))
 	}
 	return res, nil
 }
@@ -97,11 +100,36 @@ func TestSubscriptionEndsWithoutAccess(t *testing.T) {
 				if !errors.Is(err, c.err) || server.tries != c.tries {
 					t.Errorf("got %+v, %v after %d tries", e, err, server.tries)
 				}
+				if c.granted == 0 {
+					comesBack(t, server, dialled)
+				}
 				server.cut.Close()
 				if err := dialled.Close(); err != nil {
 					t.Error(err)
 				}
 			})
 		})
+	}
+}
+
+// comesBack gives a client its access back: with the first request that is let in the stream is there again.
+func comesBack(t *testing.T, server *revocable, c *client.Client) {
+	t.Helper()
+	server.granted = server.tries + 1
+	sub := subscribe(t, c, uris("a:1"))
+	synctest.Wait()
+	if server.tries != server.granted {
+		t.Fatal("the stream is not asked for again")
+	}
+	if _, err := io.WriteString(server.cut, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{\"uri\":\"a:1\"}}\n\n"); err != nil {
+		t.Error(err)
+	}
+	for e, err := range sub.Events(t.Context()) {
+		if err != nil || e.Kind == client.ResourceUpdated {
+			if err != nil || e.URI != "a:1" {
+				t.Errorf("got %+v, %v", e, err)
+			}
+			break
+		}
 	}
 }

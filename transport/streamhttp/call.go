@@ -49,6 +49,9 @@ func (c *Client) Exchange(ctx context.Context, out transport.Outbound) (bool, er
 		}
 		return false, nil
 	}
+	if c.barred.Load() { // the server lets the client in again
+		c.listen()
+	}
 	return x.read(resp)
 }
 

@@ -52,7 +52,7 @@ type ClientOptions struct {
 	OnStream func(open, gap bool)
 
 	// OnRefused is called when a GET stream that was open is not opened again, since the server has refused it (401 or 403) eight
-	// times in a row. Nil is nobody.
+	// times in a row. The next request that is let in opens it. Nil is nobody.
 	OnRefused func(error)
 
 	// OnError is called with faults that belong to no call. It may be called concurrently. Nil drops them.
@@ -99,6 +99,7 @@ type Client struct {
 	ctx       context.Context // ends with Close
 	cancel    context.CancelFunc
 	listening atomic.Bool // the GET stream is open
+	barred    atomic.Bool // it was refused too often, after it had been open
 
 	mu      sync.Mutex
 	session string

@@ -10,7 +10,7 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// listen opens the GET stream of a legacy session in the background, once.
+// listen opens the GET stream of a legacy session in the background, unless it is being kept open already.
 func (c *Client) listen() {
 	codec := c.peer.Codec()
 	if c.opts.NoStream || codec == nil || !codec.Traits().Sessions {
@@ -36,7 +36,7 @@ func (c *Client) keepListening() {
 		c.mu.Unlock()
 	}()
 	var at place
-	opened := false
+	opened := c.barred.Swap(false) // by then messages were missed
 	for failed, empty, barred := 0, 0, 0; ; failed++ {
 		began, before := time.Now(), at.messages
 		err := c.listenOnce(&at, &opened)
@@ -50,6 +50,7 @@ func (c *Client) keepListening() {
 		case at.lastID != "" && forgotten(err):
 			c.beginAnew(&at, err)
 		case opened && barred == mostBarred:
+			c.barred.Store(true)
 			c.opts.OnRefused(err)
 			c.reportNoStream(err)
 			return
