@@ -237,7 +237,7 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 		return nil, server.ErrUnhandled
 	}
 	result, err := b.pass(ctx, req, v.rules, v, to, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
-		to.sent = p.Params
+		to.sent, p.sent = p.Params, p.Params
 		return b.relay(ctx, p, v, to)
 	})
 	return v.withSchema(req, to, result, err)

@@ -83,9 +83,10 @@ func (b *Bridge) park(ctx context.Context, through *Passage, v *view, to destina
 		return nil, errStopping
 	}
 	b.parking.calls.Go(func() { // ends with the call, which Close ends at the latest
+		defer close(p.done)
+		defer cancel(nil)
+		defer b.guard("a call", &p.err)
 		p.answer, p.err = b.perform(calling, to, c)
-		cancel(nil)
-		close(p.done)
 	})
 	return b.await(ctx, through, p)
 }
@@ -101,14 +102,16 @@ func (b *Bridge) resume(ctx context.Context, req *server.Request, handle string)
 	if p == nil {
 		return nil, errNotParked
 	}
-	return b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, through *Passage) (*server.RawResult, error) {
+	result, err := b.pass(ctx, req, b.view.Load().rules, p.view, p.to, func(ctx context.Context, through *Passage) (*server.RawResult, error) {
 		if !p.goOn(ctx, &b.parking, req) {
 			return nil, errNotParked
 		}
+		through.sent = p.to.sent
 		responses, _ := req.Retry()
 		p.deliver(responses)
 		return b.await(ctx, through, p)
 	})
+	return p.view.withSchema(req, p.to, result, err)
 }
 
 var errStopping = mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down")

@@ -43,6 +43,11 @@ type Rules struct {
 	// Follows says whether the caller of a request may subscribe to a resource that it sees. Nil means that it may.
 	Follows func(req *server.Request, e Entry) bool
 
+	// Hears says whether somebody may go on to hear of a resource, or of the tasks of a tool. It is asked with every news, since
+	// other rules may have come since that was begun, and knows no more of the listener than that. It must not block. Nil means
+	// yes.
+	Hears func(who server.Caller, e Entry) bool
+
 	// Seen stands for what Sight decides: when a reload brings rules with another one, clients are told that all lists may
 	// look different to them.
 	Seen string
@@ -101,13 +106,17 @@ type Passage struct {
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage
 
-	// Resumed says that the request goes on with a call which has waited for answers: what the server was sent has gone already,
-	// and Params is what the first request of the call brought.
+	// Resumed says that the request goes on with a call which has waited for answers: what the server was sent has gone already
+	// (see Sent), and Params is what the first request of the call brought, for steps that judge it once more.
 	Resumed bool
 
 	asked, answered atomic.Int32
 	kept            atomic.Bool
+	sent            json.RawMessage // guarded by nothing: set before the server is asked, on the goroutine of the steps
 }
+
+// Sent is what the server was sent, when the rest of the way is over; nil where nothing has gone to it.
+func (p *Passage) Sent() json.RawMessage { return p.sent }
 
 // Kept tells whether the request was answered from what is kept, and the server not asked.
 func (p *Passage) Kept() bool { return p.kept.Load() }

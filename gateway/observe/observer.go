@@ -11,6 +11,7 @@ import (
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/skills"
 )
 
 // Observer notes requests. Its methods may be called concurrently.
@@ -32,6 +33,7 @@ func New(audit *Audit, log *slog.Logger) *Observer {
 var relayed = map[string]bool{
 	mcp.MethodCallTool: true, mcp.MethodGetPrompt: true, mcp.MethodReadResource: true, mcp.MethodComplete: true,
 	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodCancelTask: true, mcp.MethodUpdateTask: true,
+	skills.MethodGet: true, skills.MethodReadDirectory: true,
 }
 
 // noting marks the context of a request that is noted.
@@ -141,7 +143,7 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 		}
 	}
 	result, err := next(ctx)
-	r.Kept, r.sent = p.Kept(), p.Params // what a policy has masked is not to be found here either
+	r.Kept, r.sent = p.Kept(), p.Sent() // what a policy has masked is not to be found here either
 	asked, answered := p.Questions()
 	r.Asked, r.Answered = r.Asked+asked, r.Answered+answered
 	if result != nil {

@@ -25,22 +25,33 @@ func (p *Plan) Step(ctx context.Context, pass *bridge.Passage, next func(context
 	if !ok || pass.Kind != route.Tool || len(edit.Arguments) == 0 {
 		return next(ctx)
 	}
-	if pass.Resumed { // the server has what it takes, whatever is said of its arguments by now
+	if pass.Task {
 		return edit.explain(next(ctx))
 	}
-	args, _ := jsonrpc.Member(pass.Params, "arguments")
+	params, err := edit.params(pass.Params)
+	switch {
+	case err == nil:
+		pass.Params = params
+	case !pass.Resumed: // else the server has what it takes, whatever is said of its arguments by now
+		return nil, err
+	}
+	return edit.explain(next(ctx))
+}
+
+// params are the parameters that the server gets.
+func (e Edit) params(of json.RawMessage) (json.RawMessage, error) {
+	args, _ := jsonrpc.Member(of, "arguments")
 	switch {
 	case len(args) == 0 || string(args) == "null":
 		args = json.RawMessage("{}")
 	case !jsonrpc.IsObject(args):
 		return nil, mcp.InvalidParams("the arguments of a tool are an object")
 	}
-	inward, err := edit.inward(args)
+	inward, err := e.inward(args)
 	if err != nil {
 		return nil, err
 	}
-	pass.Params = jsonrpc.With(nil, pass.Params, "arguments", inward)
-	return edit.explain(next(ctx))
+	return jsonrpc.With(nil, of, "arguments", inward), nil
 }
 
 // inward is what the server gets.
