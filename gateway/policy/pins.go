@@ -116,6 +116,9 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 	}
 	var fresh []string
 	for i, s := range snaps {
+		if s.Lists.StandIn {
+			continue
+		}
 		j := p.seen[s.Lists]
 		if j == nil {
 			j = &judged{prints: PrintsOf(s.Lists)}

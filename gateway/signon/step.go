@@ -31,12 +31,12 @@ func (d *Desk) Absent(server string, _ *upstream.Owner) *upstream.Lists {
 	raw = jsonrpc.AppendString(append(raw, `,"description":`...),
 		"Sign in at the server "+server+". It shows its tools, prompts and resources to people who have signed in. This sends the user to a page in a browser.")
 	raw = append(raw, `,"inputSchema":{"type":"object","properties":{}}}`...)
-	return &upstream.Lists{Tools: []upstream.Item{{Key: SignInTool, Raw: raw}}}
+	return &upstream.Lists{StandIn: true, Tools: []upstream.Item{{Key: SignInTool, Raw: raw}}}
 }
 
 // Step is a [bridge.Step]: it sends callers to the page where they sign in, when a server wants that.
 func (d *Desk) Step(ctx context.Context, p *bridge.Passage, next func(context.Context) (*server.RawResult, error)) (*server.RawResult, error) {
-	if d.opts.Settings(p.Server).Type != Login {
+	if d.opts.Settings(p.Server).Type != Login || p.Task { // who has a task has signed in
 		return next(ctx)
 	}
 	who := bridge.Identity(ctx, p.Request)

@@ -23,8 +23,8 @@ const (
 )
 
 // cache keeps what a server says may be kept of its resources, as long as it says. What it calls public is for everybody;
-// all else is for the principal, or else the session, that it was answered to, and for nobody where neither is known. It is
-// one for all connections to the server.
+// all else is for whoever had the connection that it came over, or for the principal, or else the session, that it was answered
+// to, and for nobody where none is known. It is one for all connections to the server.
 //
 // An answer goes early when the server says that it or what lies above or below it has changed, or that the lists of resources
 // have, when a connection is opened anew, and when the entry of the server changes. An answer that is under way then is handed
@@ -83,9 +83,9 @@ func (c *cache) empty() {
 	}
 }
 
-// do answers a call from what is kept, or by ask.
-func (c *cache) do(ctx context.Context, call Call, ask func(context.Context) (*Answer, error)) (*Answer, error) {
-	store, f := c.flightOf(call)
+// do answers a call of a reader from what is kept, or by ask.
+func (c *cache) do(ctx context.Context, call Call, reader string, ask func(context.Context) (*Answer, error)) (*Answer, error) {
+	store, f := c.flightOf(call, reader)
 	if store == nil {
 		return ask(ctx)
 	}
@@ -115,7 +115,7 @@ func (c *cache) do(ctx context.Context, call Call, ask func(context.Context) (*A
 }
 
 // flightOf gives a read for a call; no store for a call that has nothing to do with what is kept.
-func (c *cache) flightOf(call Call) (client.CacheStore, *flight) {
+func (c *cache) flightOf(call Call, reader string) (client.CacheStore, *flight) {
 	if call.Method != mcp.MethodReadResource || call.InputResponses != nil || call.RequestState != nil {
 		return nil, nil
 	}
@@ -128,18 +128,14 @@ func (c *cache) flightOf(call Call) (client.CacheStore, *flight) {
 		return nil, nil
 	}
 	question := []string{string(withoutRide(call.Params)), ""}
-	who := ""
 	if from := call.Caller; from != nil {
 		question[1] = string(from.Capabilities)
-		if who = principalKey(from.Principal); who == "" {
-			who = from.Who
-		}
 	}
 	f := &flight{uri: uri, done: make(chan struct{})}
 	f.public = client.CacheKey{Method: call.Method, URI: uri, Variant: digestOf(append(question, "public")...)}
 	f.private = client.CacheKey{Method: call.Method, URI: uri}
-	if who != "" {
-		f.private.Variant = digestOf(append(question, "private", who)...)
+	if reader != "" {
+		f.private.Variant = digestOf(append(question, "private", reader)...)
 	}
 	return store, f
 }

@@ -17,9 +17,21 @@ import (
 // A read is answered from what is kept where the server said that it may be, by [Tuning].
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
 	if u := s.find(name); u != nil {
-		return u.cache.do(ctx, call, func(ctx context.Context) (*Answer, error) { return s.ask(ctx, name, call) })
+		return u.cache.do(ctx, call, u.reader(call.Caller), func(ctx context.Context) (*Answer, error) { return s.ask(ctx, name, call) })
 	}
 	return s.ask(ctx, name, call)
+}
+
+// reader names whom an answer may be kept for that is not for everybody: the owner of the connection that it comes over, or else
+// the principal, or the client; "" for nobody that is known.
+func (u *upstream) reader(c *Caller) string {
+	if c == nil {
+		return ""
+	}
+	if owner := u.owner(c); owner != nil {
+		return owner.key
+	}
+	return whoIs(c)
 }
 
 // ask sends a request to a server, when it is its turn.

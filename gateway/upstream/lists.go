@@ -42,6 +42,10 @@ type Lists struct {
 	// ServesResources says that the server declared resources, though it may list none.
 	ServesResources bool
 
+	// StandIn says that the server has listed none of this: the gateway has something to show in the place of what it does not
+	// know.
+	StandIn bool
+
 	// Extensions are those that the server has declared, with their settings.
 	Extensions map[string]json.RawMessage
 
@@ -94,6 +98,7 @@ func Read(ctx context.Context, c Conn, kinds Kinds, warn func(string)) (*Lists, 
 // declares and does not know counts as empty.
 func fetch(ctx context.Context, c Conn, kinds Kinds, old *Lists, warn func(string)) (*Lists, error) {
 	next := *old
+	next.StandIn = false
 	has := declared(c.Capabilities())
 	next.ServesResources = has&Resources != 0
 	next.Extensions = c.Capabilities().Extensions
