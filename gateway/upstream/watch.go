@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/manager"
@@ -27,7 +28,7 @@ func (l *link) Watch(ctx context.Context, uris []string, fn func(uri string)) er
 	old := l.watch
 	l.watch = next // before the old one ends, so that what both have is not given back between
 	if next != nil {
-		l.reading.Go(func() { tellUpdates(next, uris, fn) }) // ends with next, which ends with the client
+		l.reading.Go(func() { l.news(next, uris, fn) }) // ends with next, or with the client
 	}
 	if old != nil {
 		return old.Close()
@@ -35,12 +36,58 @@ func (l *link) Watch(ctx context.Context, uris []string, fn func(uri string)) er
 	return nil
 }
 
-// tellUpdates hands on the news of a subscription until it ends. News of what lies below a resource are news of that resource:
-// clients of the gateway hear of what they have named. After a gap anything may have changed.
-func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) {
+// watchPause is how long after the end of a subscription it is asked for again.
+const watchPause = time.Minute
+
+// news hands on the news of a subscription. Where that ends before its connection does, since the server has taken access away
+// say, it is asked for again, and what was missed is told.
+func (l *link) news(s *client.Subscription, uris []string, fn func(uri string)) {
+	for s != nil && tellUpdates(s, uris, fn) != nil {
+		if s = l.resume(s, uris); s != nil {
+			for _, uri := range uris {
+				fn(uri)
+			}
+		}
+	}
+}
+
+// resume asks again for what a subscription has brought; nil where nobody wants that any more.
+func (l *link) resume(old *client.Subscription, uris []string) *client.Subscription {
+	for {
+		select {
+		case <-time.After(watchPause):
+		case <-l.c.Done():
+			return nil
+		}
+		if next, over := l.again(old, uris); over {
+			return next
+		}
+	}
+}
+
+// again is one try of resume; over is false where there may be another.
+func (l *link) again(old *client.Subscription, uris []string) (next *client.Subscription, over bool) {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	if l.watch != old {
+		return nil, true // others are watched by now, or none
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), watchPause)
+	defer cancel()
+	next, err := l.c.Subscribe(ctx, client.Filter{ResourceSubscriptions: uris}, client.SubscribeOptions{Reconnect: true})
+	if err != nil {
+		return nil, false
+	}
+	l.watch = next
+	return next, true
+}
+
+// tellUpdates hands on the news of a subscription until it ends: nil where it was closed. News of what lies below a resource are
+// news of that resource: clients of the gateway hear of what they have named. After a gap anything may have changed.
+func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) error {
 	for e, err := range s.Events(context.Background()) {
 		if err != nil {
-			return // the connection's own end tells why
+			return err
 		}
 		for _, uri := range uris {
 			if e.Kind == client.Gap || e.URI == uri || strings.HasPrefix(e.URI, uri) && !slices.Contains(uris, e.URI) {
@@ -48,6 +95,7 @@ func tellUpdates(s *client.Subscription, uris []string, fn func(uri string)) {
 			}
 		}
 	}
+	return nil
 }
 
 // Watch asks a server for the updates of these resources, from now on and over all its connections, and of no others. It does
