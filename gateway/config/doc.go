@@ -22,24 +22,26 @@
 //	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart
 //	    "onDown": "keep",                // or hide, fail: what is listed of a server that is down
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
-//	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null, "scan": "warn", "redact": []}, // see package policy
-//	    "extensions": [],                // identifiers such as com.example/x that are passed on as declarations
+//	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null, "scan": {"do": "warn"}, "redact": []}, // see package policy
 //	    "roots": null,                   // ["file:///srv/notes"]: folders for servers that ask outside of calls; null tells of none
+//	    "extensions": [],                // identifiers such as com.example/x that are passed on as declarations
 //	    "serveAll": true,                // false: the endpoint serves nothing, and there are only the bundles
 //	    "bundles": {"dev": {"servers": ["issues"], "tools": ["issues/list_*"], "prefix": "never"}}, // at /mcp/dev
 //	    "search": null,                  // {"above": 100, "tokens": 20000, "always": ["issues/*"]}: a search in place of long lists
 //	    "servers": {
 //	      "issues": {
 //	        "alias": "i",
-//	        "required": false, // true: the gateway does not start without it, and is not ready
-//	        "onDown": "keep",  // in place of that of the gateway
+//	        "trustHints": false,  // true: its tools may be called again where they say that this does no harm
+//	        "required": false,    // true: the gateway does not start without it, and is not ready
 //	        "share": "principal", // or all, session: who is on one connection; left out, whatever is safe
-//	        "auth": {          // each caller has credentials of its own there; type is login, exchange or enterprise
+//	        "auth": {             // each caller has credentials of its own there; type is login, exchange or enterprise
 //	          "type": "exchange", "issuer": "https://login.example", "clientId": "gateway", "clientSecret": "${SECRET}", "audience": "issues"},
+//	        "roots": [],          // in place of those of the gateway
 //	        "tools": {"allow": ["list_*"], "deny": ["delete_*"], // what is shown; likewise prompts and resources
-//	          "rename": {"list_all": "issues"},                     // likewise prompts
+//	          "rename": {"list_all": "issues"},                  // likewise prompts
 //	          "edit": {"list_all": {"title": "Issues", "description": "All of them", "arguments": {
-//	            "token": {"value": "${TOKEN}"}, "page": {"default": 1}, "q": {"rename": "query"}, "debug": {"drop": true}}}}}
+//	            "token": {"value": "${TOKEN}"}, "page": {"default": 1}, "q": {"rename": "query"}, "debug": {"drop": true}}}}},
+//	        "onDown": "keep"      // in place of that of the gateway
 //	      }
 //	    }
 //	  },
@@ -47,7 +49,7 @@
 //	}
 //
 // The section is strict: a key that is not known, or a value that cannot be used, is an error with its place. See
-// package route for what prefix, separator, maxNameLength and alias do.
+// package route for what prefix, separator, maxNameLength and alias do. The order is that of the normal form.
 //
 // The audit log has a line for each request that goes to a server or is refused:
 //

@@ -20,17 +20,25 @@ var tree = filepath.Join("..", "..", "..")
 // pageAddress is where the gateway listens on the pages. The tests take a free port instead.
 const pageAddress = "127.0.0.1:8421"
 
-// TestGuide does what the page for operators says: it starts the gateway with the example's file, types every command,
-// and compares what comes with what the page shows.
+// TestGuide does what the pages for operators say: it starts the gateway with the example's file, types every command of
+// every page of the guide, and compares what comes with what the page shows.
 func TestGuide(t *testing.T) {
-	page := readPage(t, "docs/guide/gateway.md")
-	start := marked(page, "<!-- run: gateway -->")
-	if len(start) != 1 {
-		t.Fatalf("the page starts the gateway %d times; this test knows one", len(start))
+	pages, err := filepath.Glob(filepath.Join(tree, "docs", "guide", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("there is no page of the guide:", err)
+	}
+	var starts, commands []typed
+	for _, file := range pages {
+		page := readPage(t, filepath.Join("docs", "guide", filepath.Base(file)))
+		starts = append(starts, marked(page, "<!-- run: gateway -->")...)
+		commands = append(commands, marked(page, "<!-- run -->")...)
+	}
+	if len(starts) != 1 {
+		t.Fatalf("the pages start the gateway %d times; this test knows one", len(starts))
 	}
 	w := newWorkshop(t)
-	address := w.gateway(start[0].line, "hello: ready", "weather: ready")
-	for _, c := range marked(page, "<!-- run -->") {
+	address := w.gateway(starts[0].line, "hello: ready", "weather: ready")
+	for _, c := range commands {
 		w.try(c, address)
 	}
 }
