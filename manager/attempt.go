@@ -201,9 +201,9 @@ func (k *Keeper[C]) again(ctx context.Context, try int) (C, error) {
 	var none C
 	wait := k.handling.Load().RetryWait
 	if wait < 0 {
-		return none, &DownError{Server: k.entry.Name, Reason: "calls do not wait for it to come back"}
+		return none, &DownError{Server: k.entry.Name, State: Connecting, Reason: "calls do not wait for it to come back"}
 	}
-	late := &DownError{Server: k.entry.Name, Reason: fmt.Sprintf("it has not come back within %s", wait)}
+	late := &DownError{Server: k.entry.Name, State: Connecting, Reason: fmt.Sprintf("it has not come back within %s", wait)}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, late)
 	defer cancel()
 	if _, err := k.await(ctx); err != nil {

@@ -217,12 +217,12 @@ func (k *Keeper[C]) coming() bool { return k.up || k.soon || k.state.State == Co
 
 // down says why there is no connection. k.mu is held.
 func (k *Keeper[C]) down() error {
-	e := &DownError{Server: k.entry.Name, Reason: k.state.Reason}
+	e := &DownError{Server: k.entry.Name, State: k.state.State, Reason: k.state.Reason}
 	switch {
 	case k.ctx.Err() != nil:
 		return k.closing()
 	case k.up:
-		e.Reason = "its connection was lost a moment ago"
+		e.State, e.Reason = Connecting, "its connection was lost a moment ago"
 	case k.state.State == Failed:
 		e.Final = k.state.Retry == 0
 	case e.Reason == "":
@@ -232,7 +232,7 @@ func (k *Keeper[C]) down() error {
 }
 
 func (k *Keeper[C]) closing() error {
-	return &DownError{Server: k.entry.Name, Reason: "it is being closed", Final: true}
+	return &DownError{Server: k.entry.Name, State: Failed, Reason: "it is being closed", Final: true}
 }
 
 // doubt is why a connection is of no use.

@@ -41,7 +41,8 @@ type Status struct {
 // DownError says that a server cannot be reached at the moment: a call was not sent.
 type DownError struct {
 	Server string
-	Reason string // secrets of the configuration are masked
+	State  State  // of the server then
+	Reason string // secrets of the configuration are masked; it may name addresses and paths
 	Final  bool   // it is not tried again by itself: it is being closed, or cannot be spoken to at all
 }
 

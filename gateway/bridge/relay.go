@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
-	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
@@ -146,56 +144,4 @@ func sender(req *server.Request) string {
 		return "pipe" // a gateway has one client then
 	}
 	return ""
-}
-
-// failure is the error for the client. What the server answered keeps its code and data; what went wrong on the way names
-// the server.
-func (b *Bridge) failure(ctx context.Context, req *server.Request, v *view, to destination, err error) error {
-	var fault *mcp.Error
-	if errors.As(err, &fault) && fault.Remote {
-		if fault.Code == mcp.CodeHeaderMismatch || fault.Code == mcp.CodeUnsupportedVersion { // of the gateway's own request
-			return mcp.Errorf(mcp.CodeInternal, "server %q has refused the request as the gateway has made it: %s", to.Server, fault.Message)
-		}
-		return shownFault(v, to, fault)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	var down *manager.DownError
-	var open *manager.OpenError
-	var full *upstream.FullError
-	var unknown *manager.UnknownOutcomeError
-	switch {
-	case fault != nil && fault.Code == mcp.CodeInvalidParams: // an argument that cannot be sent to this server
-		return mcp.InvalidParams("%s", fault.Message)
-	case errors.As(err, &down):
-		return mcp.Errorf(mcp.CodeInternal, "%s", down.Error())
-	case errors.Is(err, client.ErrUnauthorized): // what it says names addresses, and is for the log
-		return mcp.Errorf(mcp.CodeInternal, "server %q wants authorization that the gateway does not have", to.Server).Because(err)
-	case errors.As(err, &full):
-		return mcp.Errorf(mcp.CodeInternal, "%s", full.Error())
-	case errors.As(err, &open):
-		return mcp.Errorf(mcp.CodeInternal, "server %q: %s", to.Server, open.Error())
-	case errors.Is(err, mcp.CodeRequestTimeout):
-		return mcp.Errorf(mcp.CodeInternal, "server %q did not answer %s in time", to.Server, req.Method())
-	}
-	if errors.As(err, &unknown) {
-		return mcp.Errorf(mcp.CodeInternal, "%s", unknown.Error()).Because(err)
-	}
-	return mcp.Errorf(mcp.CodeInternal, "server %q failed: %s", to.Server, b.ups.Reason(to.Server, err)).Because(err)
-}
-
-// shownFault puts the address that the client knows into the error for a resource that does not exist.
-func shownFault(v *view, to destination, fault *mcp.Error) error {
-	uri, ok := fault.ResourceData()
-	if !ok {
-		return fault
-	}
-	exposed := v.exposed(to.Server, uri)
-	if exposed == uri {
-		return fault
-	}
-	moved := *fault
-	moved.Data = jsonrpc.With(nil, fault.Data, "uri", jsonrpc.AppendString(nil, exposed))
-	return &moved
 }

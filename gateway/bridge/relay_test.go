@@ -257,7 +257,7 @@ func TestLost(t *testing.T) {
 		}
 	}()
 	f := fault(t, c, "tools/call", `{"name":"wait"}`)
-	if f.Code != mcp.CodeInternal || !strings.HasPrefix(f.Message, `server "a": tools/call got no answer: `) || !strings.HasSuffix(f.Message, "whether it was done is not known, so it was not repeated") {
+	if f.Code != mcp.CodeInternal || f.Message != `server "a": tools/call got no answer; whether it was done is not known, so it was not repeated` {
 		t.Errorf("got %v", f)
 	}
 	if got := raw(t, c, "tools/call", `{"name":"echo","arguments":{"text":"back"}}`); !strings.Contains(got, `"back"`) {
