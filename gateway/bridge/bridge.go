@@ -198,7 +198,7 @@ func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.List
 	if !own {
 		snaps = b.ups.Snapshots()
 	}
-	return v.lists[kind].with(v.confined(merged(snaps, kind))), nil
+	return v.lists[kind].with(v.confined(merged(snaps, kind, v.sources[kind]))), nil
 }
 
 // settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.

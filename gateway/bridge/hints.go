@@ -11,7 +11,8 @@ import (
 )
 
 // Clients are told how long they may keep a list that is merged of those of many servers: the least time of all, and for
-// themselves alone where that holds for one of them. Where one server does not say, nothing is said.
+// themselves alone where that holds for one of them. Where one server does not say, nothing is said. A server of which the list
+// shows nothing has no say: it is no part of the bundle, or is away, and when it comes clients are told that the list has changed.
 
 // listed are the lists of servers, by the kind of the merged one.
 var listed = [4]upstream.Kinds{
@@ -19,14 +20,14 @@ var listed = [4]upstream.Kinds{
 	server.Resources: upstream.Resources, server.ResourceTemplates: upstream.Templates,
 }
 
-// merged is the hint for a list of a kind.
-func merged(snaps []upstream.Snapshot, kind server.ListKind) mcp.CacheHint {
+// merged is the hint for a list of a kind that shows something of the servers in of.
+func merged(snaps []upstream.Snapshot, kind server.ListKind, of map[string]bool) mcp.CacheHint {
 	var ttl time.Duration
 	scope, any := mcp.CachePublic, false
 	for _, s := range snaps {
 		hint, has := s.Hint(listed[kind])
 		switch {
-		case !has:
+		case !has, !of[s.Name]:
 			continue
 		case hint.TTLMs == nil:
 			return mcp.CacheHint{}

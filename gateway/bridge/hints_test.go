@@ -3,7 +3,9 @@ package bridge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
@@ -40,8 +43,22 @@ func hintOf(t *testing.T, c *client.Client, method, params string) string {
 	return fmt.Sprintf("%d s, %s", (*r.Cache.TTLMs+999)/1000, r.Cache.Scope)
 }
 
+// without leaves all lists of a server out.
+func without(name string) func([]upstream.Snapshot) []upstream.Snapshot {
+	return func(snaps []upstream.Snapshot) []upstream.Snapshot {
+		out := slices.Clone(snaps)
+		for i := range out {
+			if out[i].Name == name {
+				out[i].Lists = &upstream.Lists{}
+			}
+		}
+		return out
+	}
+}
+
 // TestHintsOfMergedLists holds what a client is told of lists that come from several servers: the least of what they say, private
-// where one of them is or where callers see different things, and as good as nothing where one does not say.
+// where one of them is or where callers see different things, and as good as nothing where one does not say. A server of which nothing
+// is shown has no say.
 func TestHintsOfMergedLists(t *testing.T) {
 	var reads atomic.Int32
 	public := func(ttl time.Duration) mcp.CacheHint { return mcp.CacheFor(ttl, mcp.CachePublic) }
@@ -61,6 +78,8 @@ func TestHintsOfMergedLists(t *testing.T) {
 		{"private where one is", bridge.Rules{}, []backend{a, hinting("c", private, &reads)}, "60 s, private", "0 s, private"},
 		{"private where callers see different things", bridge.Rules{Sight: sight}, []backend{a, b}, "60 s, private", "0 s, private"},
 		{"a legacy server does not say", bridge.Rules{}, []backend{a, legacy}, "0 s, private", "0 s, private"},
+		{"one that is away shows nothing", bridge.Rules{}, []backend{a, {name: "gone", down: errors.New("nobody at home")}}, "60 s, public", "0 s, private"},
+		{"one that is in no bundle", bridge.Rules{Shape: without("old")}, []backend{a, legacy}, "60 s, public", "0 s, private"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.rules.Naming = route.Naming{Mode: route.Always}

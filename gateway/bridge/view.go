@@ -25,6 +25,7 @@ type view struct {
 	tasks   map[route.Target]string          // how tools run as tasks
 	items   [4][]json.RawMessage             // by server.ListKind
 	lists   [4]*shownList
+	sources [4]map[string]bool // servers of which the lists show something
 	finder  *finder
 	own     bool // of one caller, who sees other lists than others
 
@@ -82,7 +83,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 	v := &view{rules: rules, lack: lack, sights: &sights{}, finder: &finder{}, table: table, wrapped: make(map[route.Target]bool), mirrors: make(map[route.Target]*server.Mirrors), tasks: make(map[route.Target]string), match: matcher(table), definitions: make(map[route.Kind]map[route.Target]json.RawMessage)}
 	for kind, sh := range shown {
 		known := make(map[route.Target]json.RawMessage)
-		v.definitions[sh.kind] = known
+		v.definitions[sh.kind], v.sources[kind] = known, make(map[string]bool)
 		for _, e := range table.Entries(sh.kind) {
 			item := sh.of(lists[e.Server])[e.Index]
 			known[e.Target] = expose(item, sh.key, e.Exposed)
@@ -90,6 +91,7 @@ func build(rules *Rules, snaps []upstream.Snapshot) (*view, error) {
 				known[e.Target] = pageBack(v, e.Server, exposeTasks(known[e.Target], item.Tasks))
 			}
 			v.items[kind] = append(v.items[kind], known[e.Target])
+			v.sources[kind][e.Server] = true
 		}
 		v.lists[kind] = newShownList(kind, v.items[kind])
 	}
