@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/ext"
 )
@@ -19,7 +20,7 @@ const (
 	maxExpression = 4096                  // bytes
 	maxCost       = 100_000               // in CEL's own units: about the number of its steps
 	maxTime       = 50 * time.Millisecond // of one evaluation
-	checkEvery    = 100                   // steps between looks at the clock
+	checkEvery    = 1                     // rounds of a macro between looks at the clock: one may go through a text of megabytes
 )
 
 // environment is what expressions are compiled in. It is made once, when the first is.
@@ -66,7 +67,11 @@ func compile(text string) (*expression, error) {
 	if !ast.OutputType().IsExactType(cel.BoolType) {
 		return nil, fmt.Errorf("the expression is of type %s; it must be true or false, so compare it with something", ast.OutputType())
 	}
-	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(checkEvery), cel.EvalOptions(cel.OptOptimize, cel.OptPartialEval))
+	if err := checkPatterns(ast); err != nil {
+		return nil, err
+	}
+	program, err := env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(checkEvery), cel.EvalOptions(cel.OptOptimize, cel.OptPartialEval),
+		cel.OptimizeRegex(boundedMatches(overloads.Matches), boundedMatches(overloads.MatchesString)))
 	if err != nil {
 		return nil, fmt.Errorf("the expression cannot be used: %s", oneLine(err.Error()))
 	}

@@ -177,7 +177,9 @@ func (c *caller) key(names []string) string {
 			raw, _ := json.Marshal(value) // texts alone: it cannot fail
 			text = string(raw)
 		default:
-			text = string(c.who.Claims)
+			if c.who != nil {
+				text = string(c.who.Claims)
+			}
 		}
 		b.WriteString(strconv.Itoa(len(text)) + ":" + text)
 	}

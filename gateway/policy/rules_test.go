@@ -151,6 +151,14 @@ func TestCallersThatShareAView(t *testing.T) {
 	}
 }
 
+// TestNobodyHasNoClaims holds that one who is not known has a place among those whom claims tell apart.
+func TestNobodyHasNoClaims(t *testing.T) {
+	org := rulesOf(t, Allow, Rule{When: `has(principal.claims.org)`, Do: Hide})
+	if a, b := (&caller{}).key(org.names), (&caller{who: ann}).key(org.names); a == b {
+		t.Error("somebody without claims shares with somebody who has some")
+	}
+}
+
 // TestEveryVariableIsThere holds that the list of variables is that of the code.
 func TestEveryVariableIsThere(t *testing.T) {
 	for _, v := range Variables() {
