@@ -76,11 +76,16 @@ const (
 
 // ReadLock reads a file of pins. One that does not exist is empty.
 func ReadLock(path string) (*Lock, error) {
-	lock := &Lock{Version: lockVersion, Servers: make(map[string]Prints)}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return lock, nil
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Lock{Version: lockVersion, Servers: make(map[string]Prints)}, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // a pipe would be waited for
+		return nil, fmt.Errorf("%s is no regular file", path)
 	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +99,29 @@ func ReadLock(path string) (*Lock, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(lock); err != nil {
-		return nil, fmt.Errorf("%s is damaged (%w); put back what it held, or accept what the servers list now with rialto pin", path, err)
+	lock := &Lock{}
+	err = d.Decode(lock)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("something follows its end")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is damaged (%w); put back what it held, or delete it and accept what the servers list now with rialto pin", path, err)
 	}
 	if lock.Version != lockVersion {
 		return nil, fmt.Errorf("%s has the version %d, and this program reads version %d", path, lock.Version, lockVersion)
 	}
 	if lock.Servers == nil {
-		lock.Servers = make(map[string]Prints)
+		return nil, fmt.Errorf("%s is damaged (it has no \"servers\"); put back what it held, or delete it and accept what the servers list now with rialto pin", path)
 	}
 	return lock, nil
 }
 
-// Write puts the lock into a file, in one step: the file holds the old or the new in whole, whatever happens.
+// Write puts the lock into a file, in one step: the file holds the old or the new in whole, whatever happens. A symbolic link stays,
+// and the file that it leads to is written.
 func (l *Lock) Write(path string) (err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	raw, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return err
@@ -154,7 +168,7 @@ func (d Difference) String() string {
 	case isRemoved:
 		return fmt.Sprintf("%s %q is gone", wordFor(d.Kind), d.Name)
 	}
-	return fmt.Sprintf("%s %q has changed: %s", wordFor(d.Kind), d.Name, strings.Join(d.Parts, ", "))
+	return fmt.Sprintf("%s %q has changed: %s", wordFor(d.Kind), d.Name, visible(strings.Join(d.Parts, ", ")))
 }
 
 const (

@@ -38,17 +38,15 @@ type pins struct {
 	path  string // "" before the first use
 	lock  *Lock
 	stamp stamp
-	told  map[string]bool             // what was told since the file was read
-	seen  map[*upstream.Lists]*judged // of the lists that were looked at
+	told  map[string]bool // what was told since the file was read
+	seen  kept[*judged]
 }
 
-// mostSeen bounds the lists whose digests are kept, and the differences that are told once: callers may have lists of their own.
-const mostSeen = 1000
-
+// judged is what was found out about lists.
 type judged struct {
 	prints Prints
-	at     *Lock // that it was compared with
-	bad    map[route.Kind]map[string]bool
+	at     *Lock           // that they were compared with
+	left   *upstream.Lists // what is as it was accepted; nil where that is all
 }
 
 // stamp tells whether a file is another.
@@ -111,19 +109,16 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := slices.Clone(snaps)
-	if p.seen == nil || len(p.seen) > mostSeen {
-		p.seen = make(map[*upstream.Lists]*judged)
-	}
 	var fresh []string
 	for i, s := range snaps {
 		if s.Lists.StandIn {
 			continue
 		}
-		j := p.seen[s.Lists]
-		if j == nil {
+		j, known := p.seen.get(s.Lists)
+		if !known {
 			j = &judged{prints: PrintsOf(s.Lists)}
+			p.seen.put(s.Lists, j)
 		}
-		p.seen[s.Lists] = j
 		if len(j.prints) == 0 { // it is down, or has nothing
 			continue
 		}
@@ -132,10 +127,10 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 			p.lock = p.lock.with(s.Name, j.prints)
 		}
 		if j.at != p.lock {
-			p.judge(s.Name, j, do)
+			p.judge(s.Name, s.Lists, j, do)
 		}
-		if do != Warn && len(j.bad) > 0 {
-			out[i].Lists = without(s.Lists, j.bad)
+		if do != Warn && j.left != nil {
+			out[i].Lists = j.left
 		}
 	}
 	if fresh != nil {
@@ -145,30 +140,49 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 }
 
 // judge compares what a server lists with what was accepted. What is different is told of once.
-func (p *pins) judge(server string, j *judged, do OnChange) {
-	j.at, j.bad = p.lock, make(map[route.Kind]map[string]bool)
+func (p *pins) judge(server string, lists *upstream.Lists, j *judged, do OnChange) {
+	j.at, j.left = p.lock, nil
 	effect, then := Hidden, "so it is not there until it is accepted with rialto pin"
 	if do == Warn {
 		effect, then = Warned, "which rialto pin accepts"
 	}
+	bad := make(map[route.Kind]map[string]bool)
+	var news []Difference
 	for _, d := range p.lock.Compare(server, j.prints) {
 		if d.What == isRemoved {
 			continue
 		}
-		if j.bad[d.Kind] == nil {
-			j.bad[d.Kind] = make(map[string]bool)
+		if bad[d.Kind] == nil {
+			bad[d.Kind] = make(map[string]bool)
 		}
-		j.bad[d.Kind][d.Name] = true
+		bad[d.Kind][d.Name] = true
 		if key := server + "\x00" + d.String(); !p.told[key] {
-			if p.told == nil || len(p.told) > mostSeen {
+			if p.told == nil || len(p.told) >= mostTold {
 				p.told = make(map[string]bool)
 			}
 			p.told[key] = true
-			p.policy.tell("  %s: %s, %s", server, d, then)
-			p.policy.decided(context.Background(), Decision{By: ByPin, Effect: effect, Reason: d.String(), Kind: d.Kind, Target: route.Target{Server: server, Name: d.Name}})
+			news = append(news, d)
 		}
 	}
+	if len(bad) > 0 {
+		j.left = without(lists, bad)
+	}
+	for i, d := range news {
+		if i == mostLines {
+			p.policy.tell("  %s: %d more are not as they were accepted", server, len(news)-i)
+		} else if i < mostLines {
+			p.policy.tell("  %s: %s, %s", server, d, then)
+		}
+		p.policy.decided(context.Background(), Decision{By: ByPin, Effect: effect, Reason: d.String(), Kind: d.Kind, Target: route.Target{Server: server, Name: d.Name}})
+	}
 }
+
+// Bounds of what an operator is told of one server: lines at a time, and what is remembered so that it is told once. A server that
+// lists something else all the time must not bury what is said of others.
+const (
+	mostLines = 20
+	mostTold  = 20_000
+)
 
 // with is the lock and what one more server lists. The lock itself is not changed.
 func (l *Lock) with(server string, prints Prints) *Lock {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -177,7 +178,7 @@ func TestDamagedPins(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := toolsOf(strings.Replace(forecast, "a city", "a town", 1))
-	for _, bad := range []string{"", "{", `{"version":2,"servers":{}}`, `{"version":1,"extra":{}}`, string(good[:len(good)/2])} {
+	for _, bad := range []string{"", "{", "{}", "null", `{"version":1}`, string(good) + "{", `{"version":2,"servers":{}}`, `{"version":1,"extra":{}}`, string(good[:len(good)/2])} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -205,5 +206,76 @@ func TestDamagedPins(t *testing.T) {
 	}
 	if got := shown("weather", changed); got != "[]" {
 		t.Errorf("without a file: shown %s", got)
+	}
+}
+
+// TestPinsBehindALink holds that a link to the file of pins stays one, and that a pipe in its place is not waited for.
+func TestPinsBehindALink(t *testing.T) {
+	folder := t.TempDir()
+	link, real := filepath.Join(folder, "pins.json"), filepath.Join(folder, "real.json")
+	if err := os.WriteFile(real, []byte(`{"version":1,"servers":{}}`), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.json", link); err != nil {
+		t.Skip(err)
+	}
+	_, shown, _ := pinning(t, folder, Refuse)
+	shown("weather", toolsOf(forecast))
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v (%v)", info.Mode(), err)
+	}
+	if lock, err := ReadLock(real); err != nil || !lock.Knows("weather") {
+		t.Errorf("what it leads to: %v", err)
+	}
+	if _, err := ReadLock(folder); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// TestServerThatNeverListsTheSame holds that one which lists something else all the time neither buries what is said of others, nor
+// writes to the operator's terminal, nor fills the memory.
+func TestServerThatNeverListsTheSame(t *testing.T) {
+	p, shown, lines := pinning(t, t.TempDir(), Refuse)
+	shown("weather", toolsOf(forecast))
+	*lines = nil
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprintf(`{"name":"t%d"}`, i))
+	}
+	shown("weather", toolsOf(many...))
+	if n := len(*lines); n != mostLines+1 || (*lines)[n-1] != "  weather: 480 more are not as they were accepted" {
+		t.Errorf("%d lines: %s", n, (*lines)[n-1])
+	}
+	*lines = nil
+	shown("weather", toolsOf(strings.Replace(forecast, `"name"`, `"\u001b[8m":1,"name"`, 1)))
+	if want := `  weather: tool "forecast" has changed: [U+001B][8m, so it is not there until it is accepted with rialto pin`; len(*lines) != 1 || (*lines)[0] != want {
+		t.Errorf("told %q", *lines)
+	}
+	for i := range 100 {
+		shown("weather", toolsOf(fmt.Sprintf(`{"name":"t","description":"%d"}`, i)))
+	}
+	runtime.GC()
+	shown("weather", toolsOf(forecast))
+	if n := len(p.pins.seen.byLists); n > 10 {
+		t.Errorf("%d lists are kept that nobody has any more", n)
+	}
+}
+
+// TestSameLists holds that what is left of the same lists is the same, so that what comes after does not look at it again.
+func TestSameLists(t *testing.T) {
+	p := New(Options{Folder: t.TempDir()})
+	rules, err := p.Over(Settings{Pin: Pin{File: "pins.json"}}, bridge.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(l *upstream.Lists) *upstream.Lists {
+		s := upstream.Snapshot{Lists: l}
+		s.Name = "weather"
+		return rules.Shape([]upstream.Snapshot{s})[0].Lists
+	}
+	of(toolsOf(forecast))
+	more := toolsOf(forecast, `{"name":"purge"}`)
+	if a, b := of(more), of(more); a != b || len(a.Tools) != 1 {
+		t.Errorf("%v and %v", a.Tools, b.Tools)
 	}
 }
