@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,8 +43,7 @@ type Policy struct {
 	quiet  quiet
 
 	scanning sync.Mutex
-	lookedAt []Listed // last
-	found    []Finding
+	looks    kept[look]
 	signs    map[string]bool // that were told
 }
 
@@ -58,11 +58,19 @@ func New(opts Options) *Policy {
 	return p
 }
 
+// longestLine bounds, in bytes, what the operator is told at once: servers choose their names.
+const longestLine = 2000
+
 // tell tells the operator.
 func (p *Policy) tell(format string, args ...any) {
-	if p.opts.Tell != nil {
-		p.opts.Tell(fmt.Sprintf(format, args...))
+	if p.opts.Tell == nil {
+		return
 	}
+	line := fmt.Sprintf(format, args...)
+	if len(line) > longestLine {
+		line = strings.ToValidUTF8(line[:longestLine], "") + "..."
+	}
+	p.opts.Tell(line)
 }
 
 // Refresh looks whether the file of pins has become another, and tells whether servers are to be shown anew for that.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,10 +57,11 @@ func (f Finding) String() string {
 	return out
 }
 
-// maxScanned bounds what is looked at of one definition, in bytes of its texts; maxFindings the signs that are told of it.
+// Bounds of the work.
 const (
-	maxScanned  = 256 << 10
-	maxFindings = 5
+	maxScanned  = 256 << 10 // bytes of the texts of one definition
+	maxFindings = 5         // that are told of it
+	maxMatched  = 2 << 20   // bytes of the texts of one server that expressions go through, those with words of a sign: about a second
 )
 
 // scanned are the lists that are looked at.
@@ -79,11 +81,17 @@ func LookOver(all []Listed) []Finding {
 	others := namesOf(all)
 	var out []Finding
 	for _, one := range all {
-		for _, list := range scanned {
-			for _, item := range list.of(one.Lists) {
-				about := Finding{Kind: list.kind, Target: route.Target{Server: one.Server, Name: item.Key}}
-				out = append(out, lookAt(about, item.Raw, others)...)
-			}
+		out = append(out, lookOver(one, others)...)
+	}
+	return out
+}
+
+func lookOver(one Listed, others names) (out []Finding) {
+	left := maxMatched
+	for _, list := range scanned {
+		for _, item := range list.of(one.Lists) {
+			about := Finding{Kind: list.kind, Target: route.Target{Server: one.Server, Name: item.Key}}
+			out = append(out, lookAt(about, item.Raw, others, &left)...)
 		}
 	}
 	return out
@@ -101,8 +109,8 @@ func (s Scan) ignores(f Finding) bool {
 	return slices.Contains(s.Ignore, f.Server) || slices.Contains(s.Ignore, f.Server+"/"+f.Target.Name)
 }
 
-// lookAt looks for signs in one definition.
-func lookAt(about Finding, definition json.RawMessage, others names) (out []Finding) {
+// lookAt looks for signs in one definition. match is what is left of maxMatched.
+func lookAt(about Finding, definition json.RawMessage, others names, match *int) (out []Finding) {
 	left := maxScanned
 	found := func(where, sign, text string) {
 		if len(out) < maxFindings && !slices.ContainsFunc(out, func(f Finding) bool { return f.Sign == sign }) {
@@ -118,7 +126,16 @@ func lookAt(about Finding, definition json.RawMessage, others names) (out []Find
 		if left -= len(text); left < 0 {
 			return
 		}
+		small := small(text)
 		for _, s := range signs {
+			if !s.maybe(small) {
+				continue
+			}
+			if s.must != nil {
+				if *match -= len(text); *match < 0 {
+					continue
+				}
+			}
 			if at := s.find(text); at != nil {
 				found(where, s.says, excerpt(text, at))
 			}
@@ -127,6 +144,9 @@ func lookAt(about Finding, definition json.RawMessage, others names) (out []Find
 			found(where, fmt.Sprintf("names the tool %q of server %q", other.Name, other.Server), excerpt(text, at))
 		}
 	})
+	if *match < 0 {
+		found("the whole", "was not looked at, since its server lists more of what has to be looked at than there is time for", "")
+	}
 	if left < 0 {
 		found("the whole", fmt.Sprintf("is longer than %d KiB, and what lies beyond was not looked at", maxScanned>>10), "")
 	}
@@ -166,11 +186,9 @@ func (p *Policy) scanShape(s Scan, snaps []upstream.Snapshot) []upstream.Snapsho
 		all[i] = Listed{snap.Name, snap.Lists}
 	}
 	bad := make(map[string]map[route.Kind]map[string]bool)
-	for _, f := range p.looked(all) {
-		if s.ignores(f) {
-			continue
-		}
-		p.sign(f, s.Do)
+	found := slices.DeleteFunc(p.looked(all), s.ignores)
+	p.tellSigns(found, s.Do)
+	for _, f := range found {
 		if bad[f.Server] == nil {
 			bad[f.Server] = make(map[route.Kind]map[string]bool)
 		}
@@ -191,33 +209,63 @@ func (p *Policy) scanShape(s Scan, snaps []upstream.Snapshot) []upstream.Snapsho
 	return out
 }
 
-// looked is LookOver, whose last answer is kept: lists are shown anew more often than they change.
-func (p *Policy) looked(all []Listed) []Finding {
-	p.scanning.Lock()
-	defer p.scanning.Unlock()
-	if !slices.Equal(p.lookedAt, all) {
-		p.lookedAt, p.found = all, LookOver(all)
-	}
-	return p.found
+// look is what was found in lists, and a digest of the names of tools that there were then.
+type look struct {
+	server, names string
+	found         []Finding
 }
 
-// sign tells of a sign, once.
-func (p *Policy) sign(f Finding, do ScanDo) {
+// looked is LookOver, whose answers are kept: lists are shown anew more often than they change.
+func (p *Policy) looked(all []Listed) (out []Finding) {
+	others := namesOf(all)
+	names := digest(slices.Sorted(maps.Keys(others.byName)), others.byName)
 	p.scanning.Lock()
-	key := f.Server + "\x00" + f.String()
-	known := p.signs[key]
-	if p.signs == nil || len(p.signs) > mostSeen {
-		p.signs = make(map[string]bool)
+	defer p.scanning.Unlock()
+	for _, one := range all {
+		known, ok := p.looks.get(one.Lists)
+		if !ok || known.server != one.Server || known.names != names {
+			known = look{one.Server, names, lookOver(one, others)}
+			p.looks.put(one.Lists, known)
+		}
+		out = append(out, known.found...)
 	}
-	p.signs[key] = true
-	p.scanning.Unlock()
-	if known {
-		return
-	}
+	return out
+}
+
+// tellSigns tells of signs, of each once, and of no more than a few of one server at a time.
+func (p *Policy) tellSigns(all []Finding, do ScanDo) {
 	effect, then := Warned, "may be meant to mislead models; look at it"
 	if do == ScanHide {
 		effect, then = Hidden, "may be meant to mislead models, so it is not shown"
 	}
-	p.tell("  %s: %s (%s)", f.Server, f, then)
-	p.decided(context.Background(), Decision{By: ByScan, Effect: effect, Reason: f.String(), Kind: f.Kind, Target: f.Target})
+	news := make(map[string]int)
+	for _, f := range all {
+		if !p.newSign(f) {
+			continue
+		}
+		if news[f.Server]++; news[f.Server] <= mostLines {
+			p.tell("  %s: %s (%s)", f.Server, f, then)
+		}
+		p.decided(context.Background(), Decision{By: ByScan, Effect: effect, Reason: f.String(), Kind: f.Kind, Target: f.Target})
+	}
+	for _, server := range slices.Sorted(maps.Keys(news)) {
+		if more := news[server] - mostLines; more > 0 {
+			p.tell("  %s: %d more signs in its definitions; rialto check shows them", server, more)
+		}
+	}
+}
+
+// newSign tells whether a sign was not told yet, and takes it as told.
+func (p *Policy) newSign(f Finding) bool {
+	p.scanning.Lock()
+	defer p.scanning.Unlock()
+	key := f.Server + "\x00" + f.String()
+	if p.signs[key] {
+		return false
+	}
+	if p.signs == nil || len(p.signs) >= mostTold {
+		p.signs = make(map[string]bool)
+	}
+	p.signs[key] = true
+	return true
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,36 +15,74 @@ import (
 type sign struct {
 	says string
 	find func(text string) []int
+	must [][]string // of each, one word must be there in small letters; looking for those costs a hundredth of looking for the sign
 }
 
-// matching looks for an expression. Texts of definitions are English more often than not, and so are these.
-func matching(says, expression string) sign {
-	return sign{says, regexp.MustCompile("(?i)" + expression).FindStringIndex}
+// matching looks for an expression. Texts of definitions are English more often than not, and so are these. must are words, with
+// bars between those of which one is enough.
+func matching(says, expression string, must ...string) sign {
+	s := sign{says: says, find: regexp.MustCompile("(?i)" + expression).FindStringIndex}
+	for _, words := range must {
+		s.must = append(s.must, strings.Split(words, "|"))
+	}
+	return s
 }
+
+// maybe tells whether a sign may be in a text, by the text in small letters.
+func (s *sign) maybe(small string) bool {
+	for _, words := range s.must {
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(small, word) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// small is a text in the letters that expressions take for the same: there is a sign of old prints that stands for an s, too.
+func small(text string) string { return strings.ReplaceAll(strings.ToLower(text), "\u017f", "s") }
+
+const (
+	keepsFrom = "tells the model to keep something from the user"
+	secrets   = "leads to files with secrets, or to the conversation"
+	imitates  = "imitates the frame of a prompt"
+	markup    = "holds a comment, a script or a picture"
+)
 
 var signs = []sign{
-	{"holds characters that nobody sees", hidden},
-	matching("tells the model to keep something from the user",
-		`\b(do not|don'?t|never|must not|should not|avoid)\s+(\w+\s+){0,4}(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|disclose|disclosing|alert|alerting)\b.{0,40}\b(user|human|operator)s?\b|`+
-			`\bwithout\s+(\w+\s+){0,2}(telling|informing|notifying|alerting|mentioning)\b.{0,40}\b(user|human|operator)s?\b|`+
-			`\b(keep|hide)\s+(this|it|that|these)\s+(\w+\s+){0,2}(secret|hidden|from)\b`),
+	{says: "holds characters that nobody sees", find: hidden},
+	matching(keepsFrom,
+		`\b(do not|don'?t|never|must not|should not|avoid)\s+(\w+\s+){0,4}(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|disclose|disclosing|alert|alerting)\b.{0,40}\b(user|human|operator)s?\b`,
+		"not|don|never|avoid", "tell|mention|inform|reveal|notify|disclos|alert", "user|human|operator"),
+	matching(keepsFrom,
+		`\bwithout\s+(\w+\s+){0,2}(telling|informing|notifying|alerting|mentioning)\b.{0,40}\b(user|human|operator)s?\b`,
+		"without", "telling|informing|notifying|alerting|mentioning", "user|human|operator"),
+	matching(keepsFrom, `\b(keep|hide)\s+(this|it|that|these)\s+(\w+\s+){0,2}(secret|hidden|from)\b`, "keep|hide", "secret|hidden|from"),
 	matching("tells the model to ignore what it was told",
-		`\b(ignore|disregard|forget|override|bypass)\s+(all|any|the|your|every|these|those|of|\s)*(previous|prior|above|earlier|preceding|existing|system|safety)\s+(\w+\s+)?(instruction|prompt|rule|message|direction|guideline|polic)`),
-	matching("imitates the frame of a prompt",
-		`<\s*/?\s*(important|system|secret|instructions?|hidden|critical|admin|sys|assistant|human)\s*>|\[\s*/?\s*(INST|SYSTEM)\s*\]|<\|[a-z_]{2,20}\|>`),
-	matching("leads to files with secrets, or to the conversation",
-		`~/\.(ssh|aws|cursor|config|gnupg|kube|netrc|npmrc|docker)|\bid_(rsa|ed25519|ecdsa)\b|/etc/(passwd|shadow)\b|\.cursor/mcp\.json|claude_desktop_config|`+
-			`\b(send|include|pass|forward|upload|attach|copy|paste|provide|repeat|print|output)\b.{0,60}\b(system prompt|(entire|full|whole|complete|previous|prior)\s+(conversation|chat|message)s?|(conversation|chat)\s+history)`),
+		`\b(ignore|disregard|forget|override|bypass)\s+(all|any|the|your|every|these|those|of|\s)*(previous|prior|above|earlier|preceding|existing|system|safety)\s+(\w+\s+)?(instruction|prompt|rule|message|direction|guideline|polic)`,
+		"ignore|disregard|forget|override|bypass", "previous|prior|above|earlier|preceding|existing|system|safety"),
+	matching(imitates,
+		`<\s*/?\s*(important|system|secret|instructions?|hidden|critical|admin|sys|assistant|human)\s*>|\[\s*/?\s*(INST|SYSTEM)\s*\]`,
+		"<|[", "important|secret|instruction|hidden|critical|admin|sys|assistant|human|inst"),
+	matching(imitates, `<\|[a-z_]{2,20}\|>`, "<"),
+	matching(secrets, `~/\.(ssh|aws|cursor|config|gnupg|kube|netrc|npmrc|docker)|\bid_(rsa|ed25519|ecdsa)\b|/etc/(passwd|shadow)\b|\.cursor/mcp\.json|claude_desktop_config`,
+		"~/.|id_rsa|id_ed25519|id_ecdsa|/etc/|mcp.json|claude_desktop_config"),
+	matching(secrets, `\b(send|include|pass|forward|upload|attach|copy|paste|provide|repeat|print|output)\b.{0,60}\b(system prompt|(entire|full|whole|complete|previous|prior)\s+(conversation|chat|message)s?|(conversation|chat)\s+history)`,
+		"system prompt|conversation|chat|message", "send|include|pass|forward|upload|attach|copy|paste|provide|repeat|print|output"),
 	matching("puts itself before the tools of others",
-		`\b(instead of|rather than|before)\s+(using\s+|calling\s+|any\s+use\s+of\s+)?(any|all|every)\s+(of\s+the\s+)?other\s+(tool|function|server)`),
-	{"holds a long text in base64 or hexadecimal", encoded},
-	matching("holds a comment, a script or a picture", `<!--|<\s*(script|iframe|img|object|embed)\b|!\[[^\]]*\]\(\s*https?:|\b(javascript|vbscript):|data:text/html`),
-	matching("holds a link with a place for data", `https?://[^\s"'<>)]*[?&#][^\s"'<>)]*=(\{|%7b|\$|<|\[)`),
+		`\b(instead of|rather than|before)\s+(using\s+|calling\s+|any\s+use\s+of\s+)?(any|all|every)\s+(of\s+the\s+)?other\s+(tool|function|server)`,
+		"instead|rather|before", "other", "any|all|every"),
+	{says: "holds a long text in base64 or hexadecimal", find: encoded},
+	matching(markup, `<!--|!\[[^\]]*\]\(\s*https?:|\b(javascript|vbscript):|data:text/html`, "<!--|![|javascript:|vbscript:|data:text/html"),
+	matching(markup, `<\s*(script|iframe|img|object|embed)\b`, "<", "script|iframe|img|object|embed"),
+	matching("holds a link with a place for data", `https?://[^\s"'<>)]*[?&#][^\s"'<>)]*=(\{|%7b|\$|<|\[)`, "http", "={|=%7b|=$|=<|=["),
 }
 
 // hidden finds characters that are there for machines alone: of no width, of the other direction, or of the block of tags. Those
 // that scripts and pictures need are let be where they are needed.
 func hidden(text string) []int {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' && r != '\r' }) {
+		return nil
+	}
 	rightToLeft := strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
 	})
@@ -84,11 +123,11 @@ func joins(r rune) bool {
 			unicode.Malayalam, unicode.Gujarati, unicode.Gurmukhi, unicode.Oriya, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
 }
 
-var longWord = regexp.MustCompile(`[A-Za-z0-9+/_-]{120,}={0,2}`)
+const longWord = 120 // characters
 
 // encoded finds what is too long and too mixed for a word or a path.
 func encoded(text string) []int {
-	at := longWord.FindStringIndex(text)
+	at := longWordIn(text)
 	if at == nil {
 		return nil
 	}
@@ -99,6 +138,26 @@ func encoded(text string) []int {
 		return at
 	}
 	return nil
+}
+
+// longWordIn finds the first run of the characters of base64 that is long.
+func longWordIn(text string) []int {
+	from := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (isNamePart(text[i]) || text[i] == '+' || text[i] == '/') {
+			continue
+		}
+		if i-from >= longWord {
+			return []int{from, i}
+		}
+		from = i + 1
+	}
+	return nil
+}
+
+// isNamePart tells whether a character stands in names of tools as well as around their parts.
+func isNamePart(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
 // excerpt is the place of a sign, as it may be shown on a terminal.
@@ -134,37 +193,41 @@ func visible(text string) string {
 type names struct {
 	byName     map[string][]route.Target
 	bySkeleton map[string][]route.Target
+	longest    int // name
 }
 
 func namesOf(all []Listed) names {
-	n := names{make(map[string][]route.Target), make(map[string][]route.Target)}
+	n := names{byName: make(map[string][]route.Target), bySkeleton: make(map[string][]route.Target)}
 	for _, one := range all {
 		for _, tool := range one.Lists.Tools {
 			to := route.Target{Server: one.Server, Name: tool.Key}
-			n.byName[tool.Key] = append(n.byName[tool.Key], to)
+			n.byName[tool.Key], n.longest = append(n.byName[tool.Key], to), max(n.longest, len(tool.Key))
 			n.bySkeleton[skeleton(tool.Key)] = append(n.bySkeleton[skeleton(tool.Key)], to)
 		}
 	}
 	return n
 }
 
-// nameLike are words that can be taken for nothing but the name of a tool: several parts in one.
-var nameLike = regexp.MustCompile(`[A-Za-z0-9]+([_-][A-Za-z0-9]+)+|[a-z]+([A-Z][a-z0-9]+)+`)
+// nameLike tells whether a word can be taken for nothing but the name of a tool: it has several parts.
+func nameLike(word string) bool {
+	return strings.ContainsAny(word, "_-") || word[0] >= 'a' && word[0] <= 'z' && strings.ToLower(word) != word
+}
 
 // mentioned finds the name of a tool that another server has and this one has not.
 func (n names) mentioned(server, text string) (route.Target, []int) {
-	if len(n.byName) == 0 {
-		return route.Target{}, nil
-	}
-	for _, at := range nameLike.FindAllStringIndex(text, -1) {
-		owners := n.byName[text[at[0]:at[1]]]
-		for _, to := range owners {
-			if to.Server == server {
-				owners = nil
-			}
+	from := 0
+	for i := 0; i <= len(text) && len(n.byName) > 0; i++ {
+		if i < len(text) && isNamePart(text[i]) {
+			continue
 		}
-		if len(owners) > 0 {
-			return owners[0], at
+		word := strings.Trim(text[from:i], "_-")
+		start := from + strings.Index(text[from:i], word)
+		if from = i + 1; word == "" || len(word) > n.longest || !nameLike(word) {
+			continue
+		}
+		owners := n.byName[word]
+		if len(owners) > 0 && !slices.ContainsFunc(owners, func(to route.Target) bool { return to.Server == server }) {
+			return owners[0], []int{start, start + len(word)}
 		}
 	}
 	return route.Target{}, nil
