@@ -128,7 +128,7 @@ func TestRoundsAfterOtherRules(t *testing.T) {
 			"it is denied":       {editing, refused, "We are closed"},
 			"it is hidden":       {editing, hidden, "buy"},
 			"other arguments":    {renamed, policy.Settings{}, map[bool]string{true: "takes no argument"}[upModern]}, // to a modern server each round is a call
-			"nothing is masked":  {editing, policy.Settings{}, map[bool]string{true: "requestState"}[upModern]}, // likewise: with other arguments
+			"nothing is masked":  {editing, policy.Settings{}, map[bool]string{true: "requestState"}[upModern]},      // likewise: with other arguments
 			"another name of it": {map[string]shape.Server{}, policy.Settings{}, map[bool]string{true: "buy"}[upModern]},
 		} {
 			t.Run(map[bool]string{false: "legacy upstream, ", true: "modern upstream, "}[upModern]+name, func(t *testing.T) {

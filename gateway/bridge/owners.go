@@ -110,10 +110,12 @@ func (b *Bridge) OwnChanged(owner *upstream.Owner, kinds upstream.Kinds) {
 }
 
 // OwnUpdated announces to a caller that a resource of its own has changed.
-func (b *Bridge) OwnUpdated(owner *upstream.Owner, server, uri string) {
-	v := b.viewOf(&upstream.Caller{Principal: owner.Principal, Session: owner.Session})
-	if v.sees(route.Resource, route.Target{Server: server, Name: uri}, true) {
-		b.front.ResourceUpdatedFor(v.exposed(server, uri), isOwner(owner))
+func (b *Bridge) OwnUpdated(owner *upstream.Owner, name, uri string) {
+	v, to := b.viewOf(&upstream.Caller{Principal: owner.Principal, Session: owner.Session}), route.Target{Server: name, Name: uri}
+	if v.sees(route.Resource, to, true) {
+		b.front.ResourceUpdatedFor(v.exposed(name, uri), func(who server.Caller) bool {
+			return owner.Is(who.Principal, who.SessionID) && v.hears(who, route.Resource, to)
+		})
 	}
 }
 
@@ -148,7 +150,7 @@ func (b *Bridge) wants() map[string][]upstream.Want {
 		known[w] = true
 		c := identityOf(who)
 		v := b.viewOf(c)
-		if to, ok := v.table.ResourceRef(uri, v.match); v.sees(route.Resource, to, ok) {
+		if to, ok := v.table.ResourceRef(uri, v.match); v.sees(route.Resource, to, ok) && v.hears(who, route.Resource, to) {
 			wanted[to.Server] = append(wanted[to.Server], upstream.Want{Caller: c, URI: to.Name})
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -33,9 +34,10 @@ type follows struct {
 	closed  bool
 }
 
-// claim is one question of a task.
+// claim is one question of a task. Callers with connections of their own may have tasks of the same id, so it says whose.
 type claim struct {
 	of  taskRef
+	who string // the key of the principal; "" for nobody that is known
 	key string
 }
 
@@ -45,6 +47,7 @@ type follow struct {
 	ref      taskRef
 	caller   *upstream.Caller
 	listener *server.Listener // of the session that has begun the task; nil for those that listen
+	req      *server.Request  // of those that listen, which their news are given for; nil for a session, which gets no results so
 	expires  time.Time
 	began    time.Time
 
@@ -93,20 +96,20 @@ func (f *follows) wake(ref taskRef) {
 }
 
 // claim takes a question of a task, to put it to a client; false when somebody else does.
-func (f *follows) claim(ref taskRef, key string) bool {
+func (f *follows) claim(c claim) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.claims[claim{ref, key}] {
+	if f.claims[c] {
 		return false
 	}
-	f.claims[claim{ref, key}] = true
+	f.claims[c] = true
 	return true
 }
 
-func (f *follows) release(ref taskRef, key string) {
+func (f *follows) release(c claim) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.claims, claim{ref, key})
+	delete(f.claims, c)
 }
 
 // until ends a wait with the server's shutdown.
@@ -136,7 +139,7 @@ func (d *taskDesk) Follows(ctx context.Context, req *server.Request, id string) 
 		return false
 	}
 	state, err := d.state(ctx, req, v, ref, id)
-	if err != nil || !d.follow(&follow{id: id, ref: ref, caller: caller(ctx, req), seen: state, listed: true}, lifeOf(state)) {
+	if err != nil || !d.follow(&follow{id: id, ref: ref, caller: caller(ctx, req), req: req, seen: state, listed: true}, lifeOf(state)) {
 		return false
 	}
 	time.AfterFunc(2*listenGrace, d.b.interest) // should nothing come of the listen
@@ -155,7 +158,7 @@ func (d *taskDesk) follow(f *follow, life time.Duration) bool {
 	f.began = time.Now()
 	if known := d.byID[f.id]; known != nil {
 		if known.began = f.began; f.listed {
-			known.listed, known.seen = true, f.seen
+			known.listed, known.seen, known.req = true, f.seen, f.req
 		}
 		return true
 	}
@@ -168,12 +171,17 @@ func (d *taskDesk) follow(f *follow, life time.Duration) bool {
 	d.byID[f.id] = f
 	d.running.Go(func() { // ends with the task, its time, its last listener, or Shutdown, which waits
 		defer f.stop()
+		defer d.forget(f)
+		defer d.b.guard("a look at a task", nil)
 		d.run(ctx, f)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.byID, f.id)
 	})
 	return true
+}
+
+func (d *taskDesk) forget(f *follow) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.byID, f.id)
 }
 
 // run looks at a task when it may have changed, and tells those who follow it.
@@ -181,13 +189,24 @@ func (d *taskDesk) run(ctx context.Context, f *follow) {
 	news, stop := d.watch(f.ref)
 	defer stop()
 	for ctx.Err() == nil {
-		answer, err := d.b.askTask(ctx, f.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: f.caller, Follow: true, Brief: !d.listens(f)})
+		listens, req := d.listens(f)
+		answer, err := d.b.askTask(ctx, f.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: f.caller, Follow: true, Brief: !listens})
 		if err != nil && !passes(ctx, err) {
+			return
+		}
+		v := d.b.viewOf(f.caller)
+		if !v.sees(route.Tool, f.ref.target(), true) || !v.hears(server.Caller{Principal: f.caller.Principal, SessionID: f.caller.Session}, route.Tool, f.ref.target()) {
 			return
 		}
 		pause := time.Duration(-1) // until there is news
 		if err == nil {
-			state := jsonrpc.With(nil, answer.Result, "taskId", jsonrpc.AppendString(nil, f.id))
+			state := answer.Result
+			if listens && req != nil {
+				if state, err = d.passed(ctx, req, v, f.ref, state); err != nil { // who asks for it is told why
+					return
+				}
+			}
+			state = jsonrpc.With(nil, state, "taskId", jsonrpc.AppendString(nil, f.id))
 			if d.saw(f, state) {
 				d.tell(f)
 			}
@@ -198,20 +217,21 @@ func (d *taskDesk) run(ctx context.Context, f *follow) {
 			switch {
 			case answer.Followed:
 				pause = followedPoll
-			case d.listens(f):
+			case listens:
 				pause = pollOf(state)
 			}
-		} else if d.listens(f) {
+		} else if listens {
 			pause = firstPoll
 		}
 		wait(ctx, news, pause)
 	}
 }
 
-func (d *taskDesk) listens(f *follow) bool {
+// listens tells whether somebody listens to a task, and by which request.
+func (d *taskDesk) listens(f *follow) (bool, *server.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return f.listed
+	return f.listed, f.req
 }
 
 // saw keeps a state, and tells whether it differs from the one before.

@@ -35,14 +35,10 @@ func (d *taskDesk) state(ctx context.Context, req *server.Request, v *view, ref 
 	if err != nil {
 		return nil, err
 	}
-	if result, ok := jsonrpc.Member(state, "result"); ok && whole {
-		passed, err := d.passed(ctx, req, v, ref, result)
-		if err != nil {
+	if whole {
+		if state, err = d.passed(ctx, req, v, ref, state); err != nil {
 			return nil, err
 		}
-		state = jsonrpc.With(nil, state, "result", passed.Result)
-	}
-	if whole {
 		state = d.askable(ctx, req, ref, state)
 	}
 	return jsonrpc.With(nil, state, "taskId", jsonrpc.AppendString(nil, id)), nil
@@ -71,9 +67,35 @@ func (d *taskDesk) ended(ctx context.Context, ref taskRef, id string) (*tasks.Re
 	return &r, true
 }
 
-// passed takes the steps around a result that is handed out.
-func (d *taskDesk) passed(ctx context.Context, req *server.Request, v *view, ref taskRef, result json.RawMessage) (*server.RawResult, error) {
-	return walk(ctx, v.rules.Steps, d.passage(req, v, ref), func(context.Context) (*server.RawResult, error) { return shownResult(v, ref, result), nil })
+// passed takes the steps around the result, or the error, of a task that has ended, and puts what comes of that into its state.
+func (d *taskDesk) passed(ctx context.Context, req *server.Request, v *view, ref taskRef, state json.RawMessage) (json.RawMessage, error) {
+	result, has := jsonrpc.Member(state, "result")
+	raw, _ := jsonrpc.Member(state, "error")
+	failure := (&mcp.Task{Error: raw}).Err()
+	if !has && failure == nil {
+		return state, nil
+	}
+	passed, err := walk(ctx, v.rules.Steps, d.passage(req, v, ref), func(context.Context) (*server.RawResult, error) {
+		if !has {
+			return nil, shownFault(v, destination{Target: ref.target()}, failure)
+		}
+		return shownResult(v, ref, result), nil
+	})
+	var fault *mcp.Error
+	switch {
+	case has && err == nil:
+		return jsonrpc.With(nil, state, "result", passed.Result), nil
+	case !has && errors.As(err, &fault) && fault == failure:
+		return state, nil
+	case !has && errors.As(err, &fault):
+		told, err := json.Marshal(struct {
+			Code    mcp.Code        `json:"code"`
+			Message string          `json:"message"`
+			Data    json.RawMessage `json:"data,omitempty"`
+		}{fault.Code, fault.Message, fault.Data})
+		return jsonrpc.With(nil, state, "error", told), err
+	}
+	return nil, err
 }
 
 // passage is the fetching of a task's result. The call that it comes from has been a passage of its own.
@@ -295,6 +317,7 @@ func (d *taskDesk) entries(ctx context.Context, req *server.Request, records []t
 		place <- struct{}{}
 		asking.Go(func() { // ends with its request
 			defer func() { <-place }()
+			defer d.b.guard("the list of tasks", nil)
 			entries[i] = d.entry(ctx, req, &records[i])
 		})
 	}

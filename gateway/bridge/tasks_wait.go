@@ -42,6 +42,9 @@ func pollOf(task json.RawMessage) time.Duration {
 	return time.Duration(min(max(ms, float64(leastPoll.Milliseconds())), float64(mostPoll.Milliseconds()))) * time.Millisecond
 }
 
+// askClient puts a question of a server to a client.
+type askClient = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+
 // taskWait waits for the end of a task of a server.
 type taskWait struct {
 	b      *Bridge
@@ -49,8 +52,7 @@ type taskWait struct {
 	caller *upstream.Caller
 	over   func(ctx context.Context) bool // the task has ended for its client; nil for never
 
-	// ask puts a question of the task to the client; nil where nobody can be asked.
-	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	ask askClient // nil where nobody can be asked
 
 	asking sync.WaitGroup
 	mu     sync.Mutex
@@ -140,7 +142,7 @@ func (w *taskWait) look(ctx context.Context, state json.RawMessage) (result json
 func (w *taskWait) put(ctx context.Context, key string, q json.RawMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ask == nil || w.asked[key] || !w.b.tasks.claim(w.ref, key) {
+	if w.ask == nil || w.asked[key] || !w.b.tasks.claim(w.claim(key)) {
 		return
 	}
 	if w.asked == nil {
@@ -149,26 +151,40 @@ func (w *taskWait) put(ctx context.Context, key string, q json.RawMessage) {
 	w.asked[key] = true
 	ask := w.ask
 	w.asking.Go(func() { // ends with the answer, or with the wait
-		params, _ := jsonrpc.Member(q, "params")
-		method := member(q, "method")
-		answer, err := ask(ctx, method, params)
-		if ctx.Err() != nil {
-			err = errNoWay
-		}
-		if err := w.answer(context.WithoutCancel(ctx), key, method, answer, err); err != nil {
+		if err := w.carry(ctx, key, q, ask); err != nil {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.ask = nil
 			delete(w.asked, key)
-			w.b.tasks.release(w.ref, key)
+			w.b.tasks.release(w.claim(key))
 		}
 	})
+}
+
+// carry takes a question to the client and the answer back.
+func (w *taskWait) carry(ctx context.Context, key string, q json.RawMessage, ask askClient) (err error) {
+	defer w.b.guard("a question of a task", &err)
+	params, _ := jsonrpc.Member(q, "params")
+	method := member(q, "method")
+	answer, refusal := ask(ctx, method, params)
+	if ctx.Err() != nil {
+		refusal = errNoWay
+	}
+	return w.answer(context.WithoutCancel(ctx), key, method, answer, refusal)
+}
+
+func (w *taskWait) claim(key string) claim {
+	who := ""
+	if c := w.caller; c != nil && c.Principal != nil {
+		who = c.Principal.Key()
+	}
+	return claim{w.ref, who, key}
 }
 
 // free gives back the questions that were taken up. Those that have been answered are not shown again.
 func (w *taskWait) free() {
 	for key := range w.asked {
-		w.b.tasks.release(w.ref, key)
+		w.b.tasks.release(w.claim(key))
 	}
 }
 

@@ -49,14 +49,22 @@ func (b *Bridge) watch() {
 // Updated announces that a resource of an upstream has changed, under the address that clients know. Clients with connections of
 // their own to it hear of those.
 func (b *Bridge) Updated(name, uri string) {
-	v := b.view.Load()
+	v, to := b.view.Load(), route.Target{Server: name, Name: uri}
+	splits := b.ups.Splits(name)
 	switch exposed := v.exposed(name, uri); {
-	case !v.sees(route.Resource, route.Target{Server: name, Name: uri}, true):
-	case b.ups.Splits(name):
-		b.front.ResourceUpdatedFor(exposed, func(who server.Caller) bool { return !b.ups.Owns(name, identityOf(who)) })
+	case !v.sees(route.Resource, to, true):
+	case splits || v.rules.Hears != nil:
+		b.front.ResourceUpdatedFor(exposed, func(who server.Caller) bool {
+			return !(splits && b.ups.Owns(name, identityOf(who))) && v.hears(who, route.Resource, to)
+		})
 	default:
 		b.front.ResourceUpdated(exposed)
 	}
+}
+
+// hears tells whether somebody who listens may hear of an entry by the rules of now.
+func (v *view) hears(who server.Caller, kind route.Kind, to route.Target) bool {
+	return v.rules.Hears == nil || v.rules.Hears(who, v.entry(kind, to))
 }
 
 // endWatch forgets a look that is due.

@@ -107,6 +107,9 @@ func newWorldOver(t *testing.T, o bridge.Options, over func(bridge.Upstreams) br
 		},
 		OnUpdate: func(server, uri string) { w.bridge.Updated(server, uri) },
 		OnTask:   func(server, id string) { w.bridge.TaskChanged(server, id) },
+
+		OnOwnChange: func(o *upstream.Owner, k upstream.Kinds) { w.bridge.OwnChanged(o, k) },
+		OnOwnUpdate: func(o *upstream.Owner, server, uri string) { w.bridge.OwnUpdated(o, server, uri) },
 	})
 	w.raise(t, o)
 	return w

@@ -109,9 +109,9 @@ func namesIn(ast *cel.Ast) []string {
 	return slices.Compact(names)
 }
 
-// needsCall tells whether an expression uses what only a call has.
-func (x *expression) needsCall() bool {
-	return slices.ContainsFunc(x.names, func(name string) bool { return slices.Contains(ofCall, name) })
+// needs tells whether an expression uses some of these variables.
+func (x *expression) needs(names []string) bool {
+	return slices.ContainsFunc(x.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // verdict is what has come of an expression.
@@ -123,20 +123,28 @@ const (
 	maybe         // that depends on what is not known yet
 )
 
-var unknownOfCall = func() (patterns []*cel.AttributePatternType) {
-	for _, name := range ofCall {
-		patterns = append(patterns, cel.AttributePattern(name))
+// unknown are the variables of which nothing is known.
+func (f *facts) unknown() []string {
+	switch {
+	case f.call:
+		return nil
+	case f.news:
+		return ofRequest
 	}
-	return patterns
-}()
+	return ofCall
+}
 
 // eval finds out whether the expression is true of what is known.
 func (x *expression) eval(ctx context.Context, f *facts) (verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	var in any = f
-	if !f.call && x.needsCall() {
-		partial, err := cel.PartialVars(f, unknownOfCall...)
+	if unknown := f.unknown(); x.needs(unknown) {
+		var patterns []*cel.AttributePatternType
+		for _, name := range unknown {
+			patterns = append(patterns, cel.AttributePattern(name))
+		}
+		partial, err := cel.PartialVars(f, patterns...)
 		if err != nil {
 			return no, err
 		}

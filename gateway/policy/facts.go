@@ -24,6 +24,7 @@ type facts struct {
 	method string
 	entry  bridge.Entry
 	call   bool
+	news   bool // nothing is known of a request: somebody listens
 	params json.RawMessage
 
 	arguments map[string]any // read when asked for

@@ -105,7 +105,7 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	var steps []bridge.Step
 	if !set.idle() {
 		steps = append(steps, l.rulesStep)
-		rules.Follows = l.follows
+		rules.Follows, rules.Hears = l.follows, l.hears
 	}
 	if len(l.limits) > 0 {
 		steps = append(steps, l.limitsStep)

@@ -172,7 +172,7 @@ func (l *laid) redactStep(ctx context.Context, p *bridge.Passage, next bridge.Ne
 	}
 	var fault *mcp.Error
 	switch {
-	case errors.As(err, &fault) && fault.Remote:
+	case errors.As(err, &fault): // one of the gateway may hold what the server has said
 		shown := *fault
 		shown.Message, shown.Data = w.text(fault.Message), w.values(fault.Data, nil)
 		if len(w.found) > 0 {

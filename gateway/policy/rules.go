@@ -122,6 +122,13 @@ func (l *laid) follows(req *server.Request, e bridge.Entry) bool {
 	return false
 }
 
+// hears decides whether somebody goes on to hear of something. How that was begun is not known any more, nor are the client and
+// its address; what depends on them has not refused it then.
+func (l *laid) hears(who server.Caller, e bridge.Entry) bool {
+	f := &facts{caller: &caller{who: who.Principal, session: who.SessionID}, entry: e, news: true}
+	return l.rules.decide(context.Background(), f).Action == Allow
+}
+
 func factsOf(p *bridge.Passage) *facts {
 	if p.Task {
 		return &facts{caller: callerOf(p.Request), method: uses[p.Kind], entry: p.Entry}

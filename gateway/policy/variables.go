@@ -43,5 +43,8 @@ var variables = []Variable{
 	{"arguments", "map(string, dyn)", "the arguments of the call; of a completion those that are filled in, with the one in question", cel.MapType(cel.StringType, cel.DynType)},
 }
 
-// ofCall are the variables that a list does not know.
-var ofCall = []string{"arguments"}
+// ofCall are the variables that a list does not know, and ofRequest those that news do not know.
+var (
+	ofCall    = []string{"arguments"}
+	ofRequest = []string{"arguments", "client.address", "client.name", "client.version", "method"}
+)
