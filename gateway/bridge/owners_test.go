@@ -110,7 +110,19 @@ func TestListsOfEach(t *testing.T) {
 	pairings(t, func(t *testing.T, modern, upModern bool) {
 		w := newHotel(t, upModern, upstream.Sharing{Share: upstream.SharePrincipal, Personal: true})
 		ann, bob := w.dialAs(t, modern, "ann", client.Options{}), w.dialAs(t, modern, "bob", client.Options{})
-		for who, c := range map[string]*client.Client{"ann": ann, "bob": bob} {
+		callers, subs := map[string]*client.Client{"ann": ann, "bob": bob}, make(map[string]*client.Subscription)
+		hears := func(who string) {
+			t.Helper()
+			if e, err := subs[who].Next(t.Context()); err != nil || e.Kind != client.ToolsChanged {
+				t.Errorf("%s hears %+v, %v", who, e, err)
+			}
+		}
+		for who, c := range callers {
+			s, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			subs[who] = s
 			got := toolNames(t, c)
 			slices.Sort(got)
 			if want := []string{"room_of_" + who, "whoami"}; !slices.Equal(got, want) {
@@ -119,6 +131,7 @@ func TestListsOfEach(t *testing.T) {
 			if r, err := c.CallTool(t.Context(), "room_of_"+who, nil); err != nil || r.Text() != "key of "+who {
 				t.Errorf("%s gets %v, %v", who, r, err)
 			}
+			hears(who) // that there are lists of its own now, which may be told after they were listed
 		}
 		if f := fault(t, bob, mcp.MethodCallTool, `{"name":"room_of_ann"}`); f.Code != mcp.CodeInvalidParams {
 			t.Errorf("bob in the room of ann: %v", f)
@@ -126,18 +139,8 @@ func TestListsOfEach(t *testing.T) {
 		if got := w.set.Snapshots()[0].Own; got != 2 {
 			t.Errorf("%d connections of callers", got)
 		}
-		subs := make(map[string]*client.Subscription)
-		for who, c := range map[string]*client.Client{"ann": ann, "bob": bob} {
-			s, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			subs[who] = s
-		}
 		server.AddTool(w.servers["hotel"], mcp.Tool{Name: "room_of_ann_2"}, func(context.Context, *server.Request, struct{}) (string, error) { return "", nil })
-		if e, err := subs["ann"].Next(t.Context()); err != nil || e.Kind != client.ToolsChanged {
-			t.Errorf("ann hears %+v, %v", e, err)
-		}
+		hears("ann")
 		until(t, "ann sees both rooms", func() bool { return len(toolNames(t, ann)) == 3 })
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
