@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // What a Set can be told of the connections that belong to callers.
@@ -22,6 +23,17 @@ func (s *Set) Dismiss(server string) {
 	s.pool.dropIf(func(t *tenant) bool { return t.at.server == server })
 }
 
+// DismissOwners closes the connections of callers whom gone says yes to, when their calls are done: they may not call any more. gone
+// gets nil for who has a session and no principal.
+func (s *Set) DismissOwners(gone func(*mcp.Principal) bool) {
+	s.pool.dropIf(func(t *tenant) bool {
+		if principalKey(t.whose.Principal) == "" {
+			return gone(nil)
+		}
+		return gone(t.whose.Principal)
+	})
+}
+
 // EndSession closes the connections that belong to one session.
 func (s *Set) EndSession(id string) {
 	if id != "" {
@@ -30,11 +42,12 @@ func (s *Set) EndSession(id string) {
 }
 
 // Renew makes the connection of an owner anew that could not be made before: with credentials that have come since, say. One that
-// is there is left alone.
+// is there is left alone. What is kept of the server goes: it may have been read as somebody else.
 func (s *Set) Renew(server string, owner *Owner) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if u := s.byName[server]; u != nil {
+		u.cache.clear()
 		s.pool.renew(u, owner)
 	}
 }

@@ -224,6 +224,37 @@ func TestTokensOfCallers(t *testing.T) {
 	})
 }
 
+// TestNewTokenOfWhoListens holds that a connection which its owner listens on is tried again at once when the owner comes with another
+// token: it is not given up for that, and its next try may be a minute away.
+func TestNewTokenOfWhoListens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{sharing: Sharing{Personal: true, ByScopes: true}}
+		set := n.raise(t, PoolLimits{}, entry("a", "x"))
+		set.opts.DialFor = func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) {
+			if o.Token() == "old" {
+				return nil, client.ErrUnauthorized
+			}
+			return n.open(ctx, s, whose(o))
+		}
+		with := func(token string) *Caller {
+			return &Caller{Principal: person("ada"), Token: func() string { return token }}
+		}
+		set.WatchFor("a", []Want{{with("old"), "memo://1"}})
+		synctest.Wait()
+		begun := time.Now()
+		for try := range 2 { // the first one may still find it as it was
+			_, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool, Caller: with("new")})
+			synctest.Wait()
+			if try == 1 && err != nil {
+				t.Errorf("with a new token: %v", err)
+			}
+		}
+		if took := time.Since(begun); took > time.Second || len(n.rooms["ada"]) != 1 || fmt.Sprint(n.rooms["ada"][0].watched) != "[memo://1]" {
+			t.Errorf("after %s: %s", took, n.opened())
+		}
+	})
+}
+
 // TestTokensStayWithExchanges holds that the token of a caller is kept where it is exchanged, and nowhere else.
 func TestTokensStayWithExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

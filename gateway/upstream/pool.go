@@ -85,7 +85,12 @@ func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
 	}
 	at := place{u.server().Name, owner.key}
 	t := p.tenants[at]
-	if t != nil && t.stuck(owner) {
+	switch {
+	case t == nil || !t.stuck(owner):
+	case t.busy():
+		t.whose.token.Store(owner.token.Load())
+		t.keeper.Hurry()
+	default:
 		p.drop(t)
 		t = nil
 	}
@@ -105,7 +110,7 @@ func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
 // stuck tells whether a connection could not be made with what its owner had shown, and the owner comes with something else now.
 // The lock of the pool is held.
 func (t *tenant) stuck(owner *Owner) bool {
-	if t.busy() || owner.token.Load() == nil || owner.Token() == t.whose.Token() {
+	if owner.token.Load() == nil || owner.Token() == t.whose.Token() {
 		return false
 	}
 	state := t.keeper.Status().State

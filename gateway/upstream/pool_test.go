@@ -405,41 +405,6 @@ func TestReloadUnderACallOfOne(t *testing.T) {
 	})
 }
 
-// TestDismiss holds that credentials that hold no longer end with the connections that were opened with them.
-func TestDismiss(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &inn{}
-		set := n.raise(t, PoolLimits{}, entry("a", "x"), entry("b", "x"))
-		ask(t, set, "a", "ada")
-		ask(t, set, "b", "bob")
-		set.Dismiss("a")
-		synctest.Wait()
-		if got := n.opened(); got != "ada closed 1, bob 1, gateway 2" {
-			t.Errorf("got %s", got)
-		}
-		if got := ask(t, set, "a", "ada"); got != "a of ada" {
-			t.Errorf("ada gets %q", got)
-		}
-	})
-}
-
-// TestEndOfASession holds that the connection of a session ends with it.
-func TestEndOfASession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &inn{sharing: Sharing{Share: ShareSession}}
-		set := n.raise(t, PoolLimits{}, entry("a", "x"))
-		for _, who := range []string{"ada s1", "ada s2", "ada"} {
-			ask(t, set, "a", who)
-		}
-		set.EndSession("s1")
-		set.EndSession("")
-		synctest.Wait()
-		if got := n.opened(); got != "ada 1, ada s1 closed 1, ada s2 1, gateway 1" {
-			t.Errorf("got %s", got)
-		}
-	})
-}
-
 // TestCloseOfThePool holds that Close ends the connections of callers too, under calls, and that no call opens another.
 func TestCloseOfThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

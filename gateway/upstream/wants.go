@@ -30,17 +30,21 @@ func (s *Set) WatchFor(name string, wants []Want) {
 		owned[owner.key] = w
 		uris[owner.key] = append(uris[owner.key], w.URI)
 	}
-	s.Watch(name, inOrder(shared))
 	for key, w := range owned {
 		at, leave, err := s.enter(name, w.Caller)
 		if err != nil {
 			u.warn("a caller does not hear of updates: " + u.keeper.Reason(err))
 			continue
 		}
+		if at.whose == nil { // it has turned out meanwhile that the server keeps nothing of callers
+			shared = append(shared, uris[key]...)
+			continue
+		}
 		s.pool.watch(place{name, key}, true)
 		leave()
 		at.watchOnly(inOrder(uris[key]))
 	}
+	s.Watch(name, inOrder(shared))
 	for _, t := range s.pool.watching(name) {
 		if _, still := owned[t.at.owner]; !still {
 			t.watchOnly(nil)
