@@ -38,7 +38,7 @@ type Options struct {
 type Upstreams interface {
 	Settled(ctx context.Context)
 	Snapshots() []upstream.Snapshot
-	Freshen(lists upstream.Kinds)
+	Freshen(lists upstream.Kinds, c *upstream.Caller)
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
 	SnapshotsFor(c *upstream.Caller) (snaps []upstream.Snapshot, own bool)
 	Prepare(ctx context.Context, c *upstream.Caller, most time.Duration)
@@ -193,8 +193,9 @@ func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.List
 	if v.lack != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", v.lack)
 	}
-	b.ups.Freshen(listed[kind])
-	snaps, own := b.ups.SnapshotsFor(caller(ctx, req))
+	who := caller(ctx, req)
+	b.ups.Freshen(listed[kind], who)
+	snaps, own := b.ups.SnapshotsFor(who)
 	if !own {
 		snaps = b.ups.Snapshots()
 	}

@@ -89,15 +89,24 @@ func (h listHint) now(otherwise time.Duration) (mcp.CacheHint, bool) {
 // leastAge is how old a list must be before it is read again for want of news.
 const leastAge = 10 * time.Second
 
-// Freshen reads lists again that are older than their servers allow and that nobody will tell of, in the background. It is to be
-// called when somebody asks for the lists.
-func (s *Set) Freshen(kind Kinds) {
+// Freshen reads lists again that are older than their servers allow and that nobody will tell of, in the background: those for all,
+// and those that a caller has for itself. It is to be called when that caller asks for the lists.
+func (s *Set) Freshen(kind Kinds, c *Caller) {
 	for _, u := range s.all() {
-		if old := u.outdated(kind); old != 0 {
-			select {
-			case u.stale <- old:
-			default: // somebody is about to look
+		u.freshen(kind)
+		if owner := u.owner(c); owner != nil {
+			if t := s.pool.of(place{u.name(), owner.key}); t != nil {
+				t.freshen(kind)
 			}
+		}
+	}
+}
+
+func (u *upstream) freshen(kind Kinds) {
+	if old := u.outdated(kind); old != 0 {
+		select {
+		case u.stale <- old:
+		default: // somebody is about to look
 		}
 	}
 }

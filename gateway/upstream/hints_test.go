@@ -1,11 +1,13 @@
 package upstream
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -97,10 +99,10 @@ func TestFreshen(t *testing.T) {
 				f.pages = tools("y")
 				f.mu.Unlock()
 				for at := time.Duration(0); at < time.Minute; at += tc.every {
-					set.Freshen(Tools)
+					set.Freshen(Tools, nil)
 					time.Sleep(min(tc.every, time.Minute))
 				}
-				set.Freshen(Tools)
+				set.Freshen(Tools, nil)
 				time.Sleep(time.Second)
 				synctest.Wait()
 				f.mu.Lock()
@@ -115,4 +117,34 @@ func TestFreshen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFreshenOfOne holds that the lists which a caller has for itself are read again in the same way, when that caller asks.
+func TestFreshenOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{sharing: Sharing{Personal: true}}
+		set := n.raise(t, PoolLimits{}, entry("a", "x"))
+		open := set.opts.DialFor
+		set.opts.DialFor = func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) {
+			conn, err := open(ctx, s, o)
+			f := conn.(*fake)
+			f.silent, f.hints = true, func(string) mcp.CacheHint { return forOne(time.Minute) }
+			return conn, err
+		}
+		ask(t, set, "a", "ada")
+		ask(t, set, "a", "bob")
+		for _, who := range []string{"ada", "bob"} {
+			f := n.rooms[who][0]
+			f.mu.Lock()
+			f.pages = tools("y")
+			f.mu.Unlock()
+		}
+		time.Sleep(2 * time.Minute)
+		set.Freshen(Tools, calling("ada"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := seen(set, "ada") + ", " + seen(set, "bob"); got != "a[y] (own), a[x]" {
+			t.Errorf("they see %s", got)
+		}
+	})
 }
