@@ -56,13 +56,22 @@ const readTime = verifyTime + bodyTime + time.Second
 // dismiss ends what those have open who may not call any more. What they open with requests that were let in before and have
 // not been read yet ends when these must have been.
 func (g *gateway) dismiss(ctx context.Context, l *lock) {
-	g.bridges(func(b *bridge.Bridge) { b.Dismiss(l.gone) })
+	g.dismissNow(l)
 	late := time.AfterFunc(cmp.Or(g.opts.late, readTime), func() {
 		if g.door.lock.Load() == l { // else a later reload sees to it
-			g.bridges(func(b *bridge.Bridge) { b.Dismiss(l.gone) })
+			g.dismissNow(l)
 		}
 	})
 	context.AfterFunc(ctx, func() { late.Stop() })
+}
+
+// dismissNow ends what they have open at clients' end first, so that nothing asks for their connections to servers again.
+func (g *gateway) dismissNow(l *lock) {
+	g.bridges(func(b *bridge.Bridge) { b.Dismiss(l.gone) })
+	if g.set != nil {
+		g.desk.Dismiss(l.gone)
+		g.set.DismissOwners(l.gone)
+	}
 }
 
 // callers says in words who may call; "" for everybody.

@@ -44,7 +44,7 @@ func (g *gateway) handler() http.Handler {
 		mux.HandleFunc(auth.MetadataPath, g.door.metadata)
 		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
 	}
-	if g.desk != nil && !strings.HasPrefix(g.begun.Path, signon.PagesPath) {
+	if g.hasPages() {
 		mux.Handle(signon.PagesPath, g.desk.Pages())
 	}
 	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))

@@ -24,6 +24,35 @@ func keeping(t *testing.T) string {
 	return web.URL
 }
 
+// TestConnectionsOfWhoIsGone holds that the connections of a caller end when the file does not name it any more, at once, and those
+// of nobody else.
+func TestConnectionsOfWhoIsGone(t *testing.T) {
+	ended := make(chan string, 10)
+	s := server.New(mcp.Implementation{Name: "keeping", Version: "1"}, server.Options{Versions: mcp.LegacyVersions(), Hooks: server.Hooks{
+		SessionClosed: func(s server.Session) { ended <- s.ID },
+	}})
+	server.AddTool(s, mcp.Tool{Name: "session"}, func(_ context.Context, req *server.Request, _ struct{}) (string, error) {
+		return req.SessionID(), nil
+	})
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(web.Close)
+	text := func(tokens string) string {
+		return fmt.Sprintf(`{"gateway": {"auth": {"tokens": [%s]}}, "mcpServers": {"s": {"url": %q}}}`, tokens, web.URL)
+	}
+	ann, bob := fmt.Sprintf(`{"name": "ann", "token": %q}`, annsToken), fmt.Sprintf(`{"name": "bob", "token": %q}`, bobsToken)
+	f := follow(t, text(ann+", "+bob))
+	f.err.wait(t, "s: ready")
+	anns, bobs := sessionOf(t, f.url, annsToken), sessionOf(t, f.url, bobsToken)
+	save(t, f.file, text(bob))
+	if got := <-ended; got != anns {
+		t.Errorf("the session %q ends; ann had %q, and bob %q", got, anns, bobs)
+	}
+	if again := sessionOf(t, f.url, bobsToken); again != bobs {
+		t.Errorf("bob was in the session %q and is in %q", bobs, again)
+	}
+	f.end(t)
+}
+
 // sessionOf calls the tool session with a token and gives its answer.
 func sessionOf(t *testing.T, url, token string) string {
 	t.Helper()

@@ -55,6 +55,9 @@ func (g *gateway) personal(server string) bool { return g.conf.Load().Credential
 // back is the address under which browsers reach the pages of logins; "" where none is known.
 func (g *gateway) back() string {
 	const at = "/signin"
+	if !g.hasPages() {
+		return ""
+	}
 	if l := g.door.lock.Load(); l.auth != nil && l.auth.Resource != "" {
 		base, ok := strings.CutSuffix(l.resource(at), at)
 		if !ok {
@@ -66,6 +69,11 @@ func (g *gateway) back() string {
 		return "http://" + address.String()
 	}
 	return ""
+}
+
+// hasPages tells whether pages for logins are served: their paths may be those of the endpoint.
+func (g *gateway) hasPages() bool {
+	return g.desk != nil && !strings.HasPrefix(g.begun.Path+"/", signon.PagesPath)
 }
 
 // others names the servers whose callers are called for with other credentials than before.

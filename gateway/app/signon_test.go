@@ -220,6 +220,47 @@ func TestLoginsAreOfOneBrowser(t *testing.T) {
 	f.end(t) // while bob's login is open
 }
 
+// TestTwoLoginsInOneBrowser holds that a person may be at the logins of two callers at once, whichever page comes first.
+func TestTwoLoginsInOneBrowser(t *testing.T) {
+	o := openOffice(t, mcp.ModernVersions())
+	o.browser = "Ann at the office"
+	f := launchWith(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), filepath.Join(t.TempDir(), "tokens"))
+	ann, bob := caller(t, f, annsToken, client.Modern, client.Options{}), caller(t, f, bobsToken, client.Modern, client.Options{})
+	anns, bobs := pageFor(t, ann), pageFor(t, bob)
+	person := newBrowser(t)
+	_, asked := person.open(t, anns)
+	token := formToken.FindStringSubmatch(asked)[1]
+	person.open(t, bobs) // before she says yes on the first
+	resp, err := person.PostForm(anns, url.Values{"token": {token}})
+	check(t, err)
+	check(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("the first login: %s", resp.Status)
+	}
+	if status, text := person.agree(t, bobs); status != http.StatusOK {
+		t.Errorf("the second login: %d %s", status, text)
+	}
+	if got := toolsOf(t, ann) + " " + toolsOf(t, bob); got != "whoami whoami" {
+		t.Errorf("they see %s", got)
+	}
+	f.end(t)
+}
+
+// TestEndpointWhereLoginsAre holds that a gateway whose endpoint has the paths of the pages for logins serves its endpoint, and sends
+// nobody to pages that are not there.
+func TestEndpointWhereLoginsAre(t *testing.T) {
+	for _, path := range []string{"/signin", "/signin/mcp"} {
+		o := openOffice(t, mcp.ModernVersions())
+		text := strings.Replace(twoCallers(o.address, `{"auth": {"type": "login"}}`), `{"gateway": {`, `{"gateway": {"path": "`+path+`", `, 1)
+		f := launchWith(t, text, filepath.Join(t.TempDir(), "tokens"))
+		_, err := caller(t, f, annsToken, client.Modern, client.Options{}).CallTool(t.Context(), "sign_in", nil)
+		if err == nil || !strings.Contains(err.Error(), "the gateway knows no address of its own that browsers can come back to") {
+			t.Errorf("%s: %v", path, err)
+		}
+		f.end(t)
+	}
+}
+
 // TestLoginThatIsDenied holds what a caller learns whose login the authorization server denies, or whose user says no.
 func TestLoginThatIsDenied(t *testing.T) {
 	for _, mode := range []client.Mode{client.Legacy, client.Modern} {

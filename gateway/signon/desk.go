@@ -13,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/manager/signin"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // Options configures a Desk. The zero value is ready to use, and keeps tokens in memory.
@@ -101,6 +102,9 @@ func (d *Desk) Close() error {
 	d.logins.close()
 	return d.own.Close()
 }
+
+// Dismiss ends the logins under way of callers whom gone says yes to: they may not call any more.
+func (d *Desk) Dismiss(gone func(*mcp.Principal) bool) { d.logins.dismiss(gone) }
 
 // Sharing completes what is said of who shares connections to a server.
 func (d *Desk) Sharing(server string, share upstream.Share) upstream.Sharing {

@@ -12,11 +12,13 @@ import (
 	"github.com/rialto-mcp/rialto/auth/oauth"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
 const (
 	mostVisits = 1000             // callers that are signing in
+	mostOwn    = mostVisits / 10  // logins of one principal, whose sessions may each have one
 	mostNeeded = 10_000           // callers that are known to have to
 	loginTime  = 5 * time.Minute  // that a caller may take
 	pageTime   = 15 * time.Second // that finding the page of an authorization server may take
@@ -101,6 +103,8 @@ func (l *logins) start(s manager.Server, owner *upstream.Owner) (*visit, error) 
 		return l.byPlace[at], nil
 	case len(l.byPlace) >= mostVisits:
 		return nil, fmt.Errorf("%d callers are signing in, which is the limit; try again later", mostVisits)
+	case l.countOf(owner) >= mostOwn:
+		return nil, fmt.Errorf("%d logins of this caller are under way, which is the limit; finish one, or try again later", mostOwn)
 	}
 	if l.byPlace == nil {
 		l.byPlace, l.byID, l.byState = make(map[place]*visit), make(map[string]*visit), make(map[string]*visit)
@@ -119,6 +123,27 @@ func (l *logins) start(s manager.Server, owner *upstream.Owner) (*visit, error) 
 		l.finish(v, errors.Join(err, tokens.Close()))
 	})
 	return v, nil
+}
+
+// countOf counts the logins of a principal that are under way. l.mu is held.
+func (l *logins) countOf(owner *upstream.Owner) (n int) {
+	for _, v := range l.byPlace {
+		if v.owner.Principal.Key() == owner.Principal.Key() {
+			n++
+		}
+	}
+	return n
+}
+
+// dismiss ends the logins of principals whom gone says yes to.
+func (l *logins) dismiss(gone func(*mcp.Principal) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range l.byPlace {
+		if gone(v.owner.Principal) {
+			v.cancel()
+		}
+	}
 }
 
 // show is where a login waits for its caller: it makes the page known and waits for the browser to come back from it.

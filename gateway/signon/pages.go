@@ -1,6 +1,7 @@
 package signon
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"html/template"
@@ -8,8 +9,10 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // The pages that callers see in their browsers, beside the endpoint of the gateway.
@@ -18,8 +21,8 @@ const (
 	pagePath     = PagesPath
 	callbackPath = PagesPath + "callback"
 
-	cookieName = "rialto_signin"
-	finishTime = 30 * time.Second // that an authorization server may take for the last step
+	cookiePrefix = "rialto_signin_" // and the beginning of an id: one browser may be at several logins
+	finishTime   = 30 * time.Second // that an authorization server may take for the last step
 )
 
 // Pages serves what a caller sees who signs in. A browser that opens the address which a client shows is told who signs in where,
@@ -83,14 +86,10 @@ func (d *Desk) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	token := rand.Text()
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: token, Path: pathOf(d.opts.Back()) + strings.TrimSuffix(PagesPath, "/"), MaxAge: int(loginTime / time.Second),
+		Name: v.cookieName(), Value: token, Path: pathOf(d.opts.Back()) + strings.TrimSuffix(PagesPath, "/"), MaxAge: int(loginTime / time.Second),
 		HttpOnly: true, Secure: strings.HasPrefix(d.opts.Back(), "https://"), SameSite: http.SameSiteLaxMode,
 	})
-	who := v.owner.Session
-	if v.owner.Principal != nil {
-		who = v.owner.Principal.Subject
-	}
-	show(w, http.StatusOK, pageData{Title: "Sign in at " + v.server.Name, Text: "A program that uses this gateway wants to use the server " + v.server.Name + " for you.", Who: who, Token: token})
+	show(w, http.StatusOK, pageData{Title: "Sign in at " + v.server.Name, Text: "A program that uses this gateway wants to use the server " + v.server.Name + " for you.", Who: whose(v.owner.Principal), Token: token})
 }
 
 // agreed takes the yes of a person, and sends the browser on. It must come from the page itself: it says what the cookie says.
@@ -101,7 +100,7 @@ func (d *Desk) agreed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(v.cookieName())
 	if err != nil || !same(r.PostFormValue("token"), cookie.Value) || len(cookie.Value) < len(rand.Text()) {
 		show(w, http.StatusForbidden, pageData{Title: "That did not work", Text: "Allow cookies for this page, open it again and press the button there."})
 		return
@@ -117,11 +116,10 @@ func (d *Desk) agreed(w http.ResponseWriter, r *http.Request) {
 // callback takes up a browser that comes back from the authorization server. What it brings is judged by the flow; that it is
 // the browser of the login, here.
 func (d *Desk) callback(w http.ResponseWriter, r *http.Request) {
-	cookie, err := r.Cookie(cookieName)
 	state := r.URL.Query().Get("state")
 	d.logins.mu.Lock()
 	v := d.logins.byState[state]
-	if v == nil || state == "" || err != nil || v.cookie == "" || !same(v.cookie, cookie.Value) {
+	if v == nil || state == "" || !v.isIn(r) {
 		d.logins.mu.Unlock()
 		over(w)
 		return
@@ -149,6 +147,33 @@ func (d *Desk) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	show(w, http.StatusOK, pageData{Title: "You are signed in", Text: "Go back to your program. You can close this page."})
+}
+
+// cookieName is that of the cookie of a login.
+func (v *visit) cookieName() string { return cookiePrefix + v.id[:8] }
+
+// isIn tells whether a request comes from the browser in which the caller has said yes. The lock of logins is held.
+func (v *visit) isIn(r *http.Request) bool {
+	cookie, err := r.Cookie(v.cookieName())
+	return err == nil && v.cookie != "" && same(v.cookie, cookie.Value)
+}
+
+// whose names a caller for people. Callers of two issuers may have one name, so that the issuer is told where there is one; what
+// does not print, or turns the direction of a line, is left out.
+func whose(who *mcp.Principal) string {
+	name := cmp.Or(who.Subject, who.ClientID)
+	if who.ClientID != "" && who.Subject != "" {
+		name += " with the program " + who.ClientID
+	}
+	if who.Issuer != "" {
+		name += ", known to " + who.Issuer
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // pathOf is the path of an address.
