@@ -106,6 +106,9 @@ type Passage struct {
 	// Params is what the server is sent. A step may put other bytes in its place, not change them.
 	Params json.RawMessage
 
+	// Fixed names the arguments in Params whose values a step has put there by the word of the operator, and not of the client.
+	Fixed []string
+
 	// Resumed says that the request goes on with a call which has waited for answers: what the server was sent has gone already
 	// (see Sent), and Params is what the first request of the call brought, for steps that judge it once more.
 	Resumed bool

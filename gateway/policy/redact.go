@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,30 +104,47 @@ type hit struct {
 	label string
 }
 
-// text masks what is found in a text.
+// place is where something was found in a text, and its label.
+type place struct {
+	from, to int
+	label    string
+}
+
+// text masks what is found in a text. All redactions look at the text as it came, so that none finds the words that stand in the
+// place of what another has found.
 func (w *redaction) text(text string) string {
 	if w.left -= len(text); w.left < 0 {
 		return text
 	}
+	var places []place
 	for _, r := range w.with {
 		for _, f := range r.finders {
-			places := f.find(text)
-			if len(places) == 0 {
+			at := f.find(text)
+			if len(at) == 0 {
 				continue
 			}
 			w.found = append(w.found, hit{r, f.label})
-			text = masked(text, places, f.label)
+			for _, p := range at {
+				places = append(places, place{p[0], p[1], f.label})
+			}
 		}
 	}
-	return text
+	if places == nil {
+		return text
+	}
+	return masked(text, places)
 }
 
-func masked(text string, places [][]int, label string) string {
+// masked puts words in the places. Those that overlap are one, under the label of the first.
+func masked(text string, places []place) string {
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
 	var b strings.Builder
 	at := 0
-	for _, p := range places {
-		b.WriteString(text[at:p[0]] + "[redacted " + label + "]")
-		at = p[1]
+	for i, p := range places {
+		if i == 0 || p.from >= at {
+			b.WriteString(text[at:p.from] + "[redacted " + p.label + "]")
+		}
+		at = max(at, p.to)
 	}
 	return b.String() + text[at:]
 }
@@ -159,7 +177,7 @@ func (l *laid) redactStep(ctx context.Context, p *bridge.Passage, next bridge.Ne
 	f := factsOf(p)
 	tell := func(d Decision) { l.policy.decided(ctx, d) }
 	if w := l.redaction(p.Server, InArguments); w != nil && !p.Resumed && !p.Task {
-		params := w.arguments(f.method, p.Params)
+		params := w.arguments(f.method, p.Params, p.Fixed)
 		if err := w.outcome(tell, f, InArguments); err != nil {
 			return nil, err
 		}
@@ -203,17 +221,25 @@ func (l *laid) redaction(server string, in RedactIn) *redaction {
 	return w
 }
 
-// arguments masks the arguments of a request.
-func (w *redaction) arguments(method string, params json.RawMessage) json.RawMessage {
+// arguments masks the arguments of a request, but for those that the operator has fixed: they are no words of the client.
+func (w *redaction) arguments(method string, params json.RawMessage, fixed []string) json.RawMessage {
 	names := []string{"arguments"}
 	if method == mcp.MethodComplete {
 		names = []string{"argument", "context"}
 	}
 	for _, name := range names {
-		if old, ok := jsonrpc.Member(params, name); ok {
-			if now := w.values(old, nil); string(now) != string(old) {
-				params = jsonrpc.With(nil, params, name, now)
+		old, ok := jsonrpc.Member(params, name)
+		if !ok {
+			continue
+		}
+		now := w.values(jsonrpc.Without(old, fixed...), nil)
+		for _, own := range fixed {
+			if value, ok := jsonrpc.Member(old, own); ok {
+				now = jsonrpc.With(nil, now, own, value)
 			}
+		}
+		if string(now) != string(old) {
+			params = jsonrpc.With(nil, params, name, now)
 		}
 	}
 	return params
@@ -235,7 +261,7 @@ func (w *redaction) values(raw json.RawMessage, but []string) json.RawMessage {
 		switch c {
 		case '{', '[':
 			inside = append(inside, c)
-			if key = c == '{'; free == 0 && string(name) == `"structuredContent"` {
+			if key = c == '{'; free == 0 && named(name, []string{"structuredContent"}) {
 				free = len(inside)
 			}
 		case '}', ']':

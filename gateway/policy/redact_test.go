@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 func masking(t *testing.T, r Redaction) *redaction {
@@ -64,6 +66,7 @@ func TestRedactedTokens(t *testing.T) {
 			`{"structuredContent":{"data":"[redacted own]","x":[{"type":"[redacted own]"}]},"data":"SECRET"}`, ofProtocol},
 		{`{"structuredContent":["SECRET"],"contents":[{"uri":"SECRET","blob":"SECRET","text":"a\"SECRET\\"}]}`,
 			`{"structuredContent":["[redacted own]"],"contents":[{"uri":"SECRET","blob":"SECRET","text":"a\"[redacted own]\\"}]}`, ofProtocol},
+		{`{"structured\u0043ontent":{"data":"SECRET"}}`, `{"structured\u0043ontent":{"data":"[redacted own]"}}`, ofProtocol},
 		{`{}`, `{}`, nil}, {`[]`, `[]`, nil}, {`12.50`, `12.50`, nil},
 	} {
 		if got := string(masking(t, Redaction{Name: "own", Pattern: "SECRET"}).values(json.RawMessage(tc.in), tc.but)); got != tc.want {
@@ -74,6 +77,44 @@ func TestRedactedTokens(t *testing.T) {
 	w.left = 10
 	if got := w.values(json.RawMessage(`["0123456789","SECRET"]`), nil); w.left >= 0 || w.outcome(func(Decision) {}, call(ann, toolEntry("a", "b", ""), "{}"), InResults) == nil {
 		t.Errorf("more text than is looked through: %s passes", got)
+	}
+}
+
+// TestFoundByMany holds that no redaction finds what stands in the place of what another has found, and that places which overlap are
+// one.
+func TestFoundByMany(t *testing.T) {
+	w := &redaction{left: maxRedacted}
+	for _, r := range []Redaction{{Name: "e", Pattern: "e"}, {Name: "red", Pattern: "red[a-z]*"}, {Name: "mail", Find: []string{"email"}}} {
+		compiled, err := newRedactor(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.with = append(w.with, compiled)
+	}
+	if got, want := w.text("a red sea, ann@example.com"), "a [redacted red] s[redacted e]a, [redacted email]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestFixedArguments holds that what the operator has fixed passes, and what the client says beside it is looked at.
+func TestFixedArguments(t *testing.T) {
+	for _, tc := range []struct {
+		fixed    []string
+		in, want string
+	}{
+		{nil, `{"name":"t","arguments":{"key":"SECRET","text":"SECRET"}}`, `{"name":"t","arguments":{"key":"[redacted own]","text":"[redacted own]"}}`},
+		{[]string{"key"}, `{"name":"t","arguments":{"text":"SECRET","key":"SECRET"}}`, `{"name":"t","arguments":{"text":"[redacted own]","key":"SECRET"}}`},
+		{[]string{"key", "none"}, `{"name":"t","arguments":{"in":{"key":"SECRET"},"key":{"in":"SECRET"}}}`, `{"name":"t","arguments":{"in":{"key":"[redacted own]"},"key":{"in":"SECRET"}}}`},
+	} {
+		w := masking(t, Redaction{Name: "own", Pattern: "SECRET"})
+		if got := string(w.arguments(mcp.MethodCallTool, json.RawMessage(tc.in), tc.fixed)); got != tc.want {
+			t.Errorf("%s with %q fixed\n got %s\nwant %s", tc.in, tc.fixed, got, tc.want)
+		}
+	}
+	refusing := masking(t, Redaction{Name: "own", Pattern: "SECRET", Do: Withhold})
+	refusing.arguments(mcp.MethodCallTool, json.RawMessage(`{"arguments":{"key":"SECRET"}}`), []string{"key"})
+	if err := refusing.outcome(func(Decision) {}, call(ann, toolEntry("a", "b", ""), "{}"), InArguments); err != nil {
+		t.Errorf("what is fixed is refused: %v", err)
 	}
 }
 

@@ -61,6 +61,7 @@ func (f Finding) String() string {
 const (
 	maxScanned  = 256 << 10 // bytes of the texts of one definition
 	maxFindings = 5         // that are told of it
+	maxLooked   = 32 << 20  // bytes of the texts of one server
 	maxMatched  = 2 << 20   // bytes of the texts of one server that expressions go through, those with words of a sign: about a second
 )
 
@@ -87,7 +88,7 @@ func LookOver(all []Listed) []Finding {
 }
 
 func lookOver(one Listed, others names) (out []Finding) {
-	left := maxMatched
+	left := work{maxLooked, maxMatched}
 	for _, list := range scanned {
 		for _, item := range list.of(one.Lists) {
 			about := Finding{Kind: list.kind, Target: route.Target{Server: one.Server, Name: item.Key}}
@@ -109,8 +110,11 @@ func (s Scan) ignores(f Finding) bool {
 	return slices.Contains(s.Ignore, f.Server) || slices.Contains(s.Ignore, f.Server+"/"+f.Target.Name)
 }
 
-// lookAt looks for signs in one definition. match is what is left of maxMatched.
-func lookAt(about Finding, definition json.RawMessage, others names, match *int) (out []Finding) {
+// work is what is left of maxLooked and maxMatched for one server.
+type work struct{ looked, matched int }
+
+// lookAt looks for signs in one definition.
+func lookAt(about Finding, definition json.RawMessage, others names, may *work) (out []Finding) {
 	left := maxScanned
 	found := func(where, sign, text string) {
 		if len(out) < maxFindings && !slices.ContainsFunc(out, func(f Finding) bool { return f.Sign == sign }) {
@@ -123,7 +127,8 @@ func lookAt(about Finding, definition json.RawMessage, others names, match *int)
 		found("name", fmt.Sprintf("looks like %q of server %q", other.Name, other.Server), "")
 	}
 	eachText(definition, "", func(where, text string) {
-		if left -= len(text); left < 0 {
+		left, may.looked = left-len(text), may.looked-len(text)
+		if left < 0 || may.looked < 0 {
 			return
 		}
 		small := small(text)
@@ -132,7 +137,7 @@ func lookAt(about Finding, definition json.RawMessage, others names, match *int)
 				continue
 			}
 			if s.must != nil {
-				if *match -= len(text); *match < 0 {
+				if may.matched -= len(text); may.matched < 0 {
 					continue
 				}
 			}
@@ -144,7 +149,7 @@ func lookAt(about Finding, definition json.RawMessage, others names, match *int)
 			found(where, fmt.Sprintf("names the tool %q of server %q", other.Name, other.Server), excerpt(text, at))
 		}
 	})
-	if *match < 0 {
+	if may.looked < 0 || may.matched < 0 {
 		found("the whole", "was not looked at, since its server lists more of what has to be looked at than there is time for", "")
 	}
 	if left < 0 {

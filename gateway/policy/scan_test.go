@@ -190,10 +190,10 @@ func TestWordsOfSigns(t *testing.T) {
 // what has them so much as there is time for, once.
 func TestScanOfMuch(t *testing.T) {
 	plain, odd := strings.Repeat("the quick brown fox jumps over ", 3300), strings.Repeat("never mind the user who will tell ", 3000)
-	left := maxMatched
+	left := work{maxLooked, maxMatched}
 	lookAt(Finding{Kind: route.Tool}, json.RawMessage(described("t", plain)), namesOf(nil), &left)
-	if left != maxMatched {
-		t.Errorf("%d bytes of a plain text were looked through", maxMatched-left)
+	if left != (work{maxLooked - len("t") - len(plain), maxMatched}) {
+		t.Errorf("a plain text leaves %+v", left)
 	}
 	var tools []string
 	for i := range 100 {

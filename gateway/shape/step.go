@@ -28,34 +28,34 @@ func (p *Plan) Step(ctx context.Context, pass *bridge.Passage, next func(context
 	if pass.Task {
 		return edit.explain(next(ctx))
 	}
-	params, err := edit.params(pass.Params)
+	params, fixed, err := edit.params(pass.Params)
 	switch {
 	case err == nil:
-		pass.Params = params
+		pass.Params, pass.Fixed = params, append(slices.Clip(pass.Fixed), fixed...)
 	case !pass.Resumed: // else the server has what it takes, whatever is said of its arguments by now
 		return nil, err
 	}
 	return edit.explain(next(ctx))
 }
 
-// params are the parameters that the server gets.
-func (e Edit) params(of json.RawMessage) (json.RawMessage, error) {
+// params are the parameters that the server gets, and the names of the arguments in them that the client has not said.
+func (e Edit) params(of json.RawMessage) (json.RawMessage, []string, error) {
 	args, _ := jsonrpc.Member(of, "arguments")
 	switch {
 	case len(args) == 0 || string(args) == "null":
 		args = json.RawMessage("{}")
 	case !jsonrpc.IsObject(args):
-		return nil, mcp.InvalidParams("the arguments of a tool are an object")
+		return nil, nil, mcp.InvalidParams("the arguments of a tool are an object")
 	}
-	inward, err := e.inward(args)
+	inward, fixed, err := e.inward(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return jsonrpc.With(nil, of, "arguments", inward), nil
+	return jsonrpc.With(nil, of, "arguments", inward), fixed, nil
 }
 
-// inward is what the server gets.
-func (e Edit) inward(args json.RawMessage) (json.RawMessage, error) {
+// inward is what the server gets, and which of that the client has not said.
+func (e Edit) inward(args json.RawMessage) (out json.RawMessage, fixed []string, err error) {
 	own := make(map[string]string) // by the names that clients know
 	for name, a := range e.Arguments {
 		if !a.hidden() {
@@ -63,7 +63,7 @@ func (e Edit) inward(args json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	var unknown error
-	out := members(args, func(f jsonrpc.Field) ([]byte, []byte, bool) {
+	out = members(args, func(f jsonrpc.Field) ([]byte, []byte, bool) {
 		shown, _ := jsonrpc.Text(f.Name)
 		name, said := own[shown]
 		_, other := e.Arguments[shown]
@@ -76,17 +76,17 @@ func (e Edit) inward(args json.RawMessage) (json.RawMessage, error) {
 		return f.Name, f.Value, true
 	})
 	if unknown != nil {
-		return nil, unknown
+		return nil, nil, unknown
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Arguments)) {
 		switch a := e.Arguments[name]; {
 		case a.Value != nil:
-			out = jsonrpc.With(nil, out, name, a.Value)
+			out, fixed = jsonrpc.With(nil, out, name, a.Value), append(fixed, name)
 		case a.Default != nil && !has(out, name):
-			out = jsonrpc.With(nil, out, name, a.Default)
+			out, fixed = jsonrpc.With(nil, out, name, a.Default), append(fixed, name)
 		}
 	}
-	return out, nil
+	return out, fixed, nil
 }
 
 // hides tells whether a hidden argument has a name, or one that some servers would take for it: those that do not tell capitals
