@@ -27,10 +27,10 @@ func TestFixedArgumentsPassRedactions(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := newWorldWith(t, bridge.Options{Rules: rules}, backend{name: "a", modern: upModern, fill: func(s *server.Server) { forecasts(s) }}).dial(t, modern, client.Options{})
-			if got := raw(t, c, mcp.MethodCallTool, `{"name":"get_forecast","arguments":{"city":"Oslo"}}`); !strings.Contains(got, "Units:key-77") {
+			if got := raw(t, c, mcp.MethodCallTool, `{"name":"get_forecast","arguments":{"city":"Oslo","days":1,"debug":false}}`); !strings.Contains(got, "Units:key-77") {
 				t.Errorf("the server got %s", got)
 			}
-			const own = `{"name":"get_forecast","arguments":{"city":"key-12"}}`
+			const own = `{"name":"get_forecast","arguments":{"city":"key-12","days":1,"debug":false}}`
 			if do == policy.Withhold {
 				fault(t, c, mcp.MethodCallTool, own)
 			} else if got := raw(t, c, mcp.MethodCallTool, own); !strings.Contains(got, "City:[redacted keys] Units:key-77") {
