@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -196,5 +197,81 @@ func TestFlowChanges(t *testing.T) {
 		if got := g.had(); got != "ann1 ann2 ann3 ann4" || c.failed() != "" {
 			t.Errorf("without a bound: %s; failed: %s", got, c.failed())
 		}
+	})
+}
+
+// TestFlood holds that a caller who sends as much as it can, without an end, holds another one up by one call, however long that lasts.
+func TestFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(tools("x"))
+		f.call = func(Call) (*Answer, error) {
+			time.Sleep(time.Second)
+			return &Answer{Result: []byte(`{}`)}, nil
+		}
+		set, _ := begin(t, &script{conns: []*fake{f}}, Options{Tunings: map[string]Tuning{"a": {Flow: FlowTuning{InFlight: 1}}}, Sharing: sharedByAll})
+		call := func(who string) error {
+			_, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool, Caller: calling(who)})
+			return err
+		}
+		over := make(chan struct{})
+		var flood sync.WaitGroup
+		for range 120 {
+			flood.Go(func() { // ends with over
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						if call("ann") != nil { // there is no room
+							time.Sleep(250 * time.Millisecond)
+						}
+					}
+				}
+			})
+		}
+		synctest.Wait()
+		for i := range 20 {
+			begun := time.Now()
+			err := call("bob")
+			if took := time.Since(begun); err != nil || took > 3*time.Second { // the one at work, one of hers, and his own
+				t.Errorf("call %d of bob takes %s: %v", i, took, err)
+			}
+			time.Sleep(time.Duration(i) * 100 * time.Millisecond)
+		}
+		close(over)
+		flood.Wait()
+	})
+}
+
+// TestWhatNeedsNoPlace holds that a server which takes one call at a time, and is at work on one that lasts, still answers from what
+// is kept, and that its health is not taken for bad.
+func TestWhatNeedsNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf(forAll(time.Hour))
+		set, _ := begin(t, shelved(s), Options{Sharing: sharedByAll, Tunings: map[string]Tuning{"a": {
+			Flow: FlowTuning{InFlight: 1, Queue: -1}, Health: HealthTuning{Every: time.Second, Failures: 1},
+		}}})
+		mustCall(t, set, reader("ann", "x:1"))
+		s.mu.Lock()
+		s.hold = make(chan struct{})
+		s.mu.Unlock()
+		done := make(chan struct{})
+		go func() { // ends with hold
+			defer close(done)
+			_, _ = set.Call(t.Context(), "a", reader("ann", "x:2")) // any answer will do
+		}()
+		time.Sleep(10 * time.Second)
+		if answer := mustCall(t, set, reader("bob", "x:1")); !answer.Kept {
+			t.Errorf("a kept answer: %s", answer.Result)
+		}
+		var full *FullError
+		if _, err := set.Call(t.Context(), "a", reader("bob", "x:3")); !errors.As(err, &full) {
+			t.Errorf("another read: %v", err)
+		}
+		if state := set.Snapshots()[0].State; state != manager.Ready {
+			t.Errorf("it is %s", state)
+		}
+		close(s.hold)
+		<-done
 	})
 }

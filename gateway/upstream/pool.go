@@ -31,6 +31,7 @@ type pool struct {
 
 	mu      sync.Mutex
 	tenants map[place]*tenant
+	leaving map[string]int // connections that have made room and are not closed yet, by server
 	closed  bool
 }
 
@@ -117,54 +118,6 @@ func (t *tenant) stuck(owner *Owner) bool {
 	return state == manager.Failed || state == manager.NeedsAuthorization
 }
 
-// room makes a place for one more connection to a server: where there is none, the one goes that has been idle longest. p.mu
-// is held.
-func (p *pool) room(server string) error {
-	limits := p.set.poolLimits.Load()
-	each := 0
-	var oldest, oldestEach *tenant
-	for at, t := range p.tenants {
-		ours := at.server == server
-		if ours {
-			each++
-		}
-		if t.busy() {
-			continue
-		}
-		if oldest == nil || t.used.Before(oldest.used) {
-			oldest = t
-		}
-		if ours && (oldestEach == nil || t.used.Before(oldestEach.used)) {
-			oldestEach = t
-		}
-	}
-	switch {
-	case each >= limits.Each && oldestEach == nil:
-		return &FullError{server, fmt.Sprintf("all connections that it has for single callers are in use (%d)", limits.Each)}
-	case each >= limits.Each:
-		p.drop(oldestEach)
-	case len(p.tenants) >= limits.Most && oldest == nil:
-		return &FullError{server, fmt.Sprintf("all connections that the gateway has for single callers are in use (%d)", limits.Most)}
-	case len(p.tenants) >= limits.Most:
-		p.drop(oldest)
-	}
-	return nil
-}
-
-// FullError is the answer to a call whose caller would need a connection of its own while there is no room for one. Nothing was
-// sent.
-type FullError struct {
-	Server string
-	Reason string // which limit it is
-}
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("server %q: %s; try again later", e.Server, e.Reason)
-}
-
-// Unwrap answers manager.ErrNotRun.
-func (e *FullError) Unwrap() error { return manager.ErrNotRun }
-
 // leave counts a call as done.
 func (p *pool) leave(t *tenant) {
 	p.mu.Lock()
@@ -198,14 +151,20 @@ func (p *pool) expire(t *tenant) {
 }
 
 // drop takes a connection out of the pool and closes it when its calls are done. p.mu is held.
-func (p *pool) drop(t *tenant) {
+func (p *pool) drop(t *tenant) { p.dropAnd(t, func() {}) }
+
+// dropAnd is drop, and tells when the connection is closed.
+func (p *pool) dropAnd(t *tenant, closed func()) {
 	delete(p.tenants, t.at)
 	if t.idle != nil {
 		t.idle.Stop()
 	}
 	t.upstream.leave(nil)
 	if !p.closed {
-		p.set.retiring.Go(t.retire) // ends by itself after Drain, and with the set; Close waits
+		p.set.retiring.Go(func() { // ends by itself after Drain, and with the set; Close waits
+			t.retire()
+			closed()
+		})
 	}
 }
 

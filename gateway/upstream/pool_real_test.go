@@ -220,8 +220,14 @@ func TestStormOnThePool(t *testing.T) {
 					set.WatchFor("a", []Want{{c, "memo://x"}})
 				case 5:
 					set.Dismiss("b")
+				case 6:
+					set.Prepare(t.Context(), c, time.Second)
+					set.Freshen(Tools, c)
 				case 7:
 					set.EndSession("s1")
+				case 8:
+					set.DismissOwners(func(who *mcp.Principal) bool { return who.Subject == "p2" })
+					set.Renew("a", set.OwnerOf("a", c))
 				case 9:
 					_, _ = set.Reload([]manager.Server{entry("a", "x"), entry("b", fmt.Sprint("x", j/10))})
 				}

@@ -1,0 +1,152 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
+)
+
+// TestRaceForTheLastPlace holds that of many callers who come at one moment as many get a connection as there are places, and all
+// others are told that there is none, and that no connection is opened for those.
+func TestRaceForTheLastPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{hold: make(chan struct{})}
+		set := n.raise(t, PoolLimits{Each: 2}, entry("a", "x"))
+		var got, full atomic.Int32
+		var calls sync.WaitGroup
+		for i := range 50 {
+			calls.Go(func() {
+				_, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool, Caller: calling(fmt.Sprint("p", i))})
+				var none *FullError
+				switch {
+				case err == nil:
+					got.Add(1)
+				case errors.As(err, &none):
+					full.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		close(n.hold)
+		calls.Wait()
+		if got.Load() != 2 || full.Load() != 48 || len(n.rooms) != 3 { // the gateway has one too
+			t.Errorf("%d have got a connection, %d have not; %s", got.Load(), full.Load(), n.opened())
+		}
+	})
+}
+
+// TestCallersComeFasterThanConnectionsEnd holds that there are never more connections than twice the limit, those included that make
+// room and take their time to end, and that there is room again when these have ended.
+func TestCallersComeFasterThanConnectionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{}
+		set := n.raise(t, PoolLimits{Each: 5}, entry("a", "x"))
+		var open, most atomic.Int32
+		inner := set.opts.DialFor
+		set.opts.DialFor = func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) {
+			conn, err := inner(ctx, s, o)
+			if now := open.Add(1); now > most.Load() {
+				most.Store(now)
+			}
+			conn.(*fake).onClose = func() {
+				time.Sleep(5 * time.Second) // as a program takes that does not listen
+				open.Add(-1)
+			}
+			return conn, err
+		}
+		refused := 0
+		for i := range 100 {
+			if got := ask(t, set, "a", fmt.Sprint("p", i)); got == `server "a": the connections that make room for others are not closed yet; try again later` {
+				refused++
+			}
+		}
+		if most.Load() > 10 || refused != 90 {
+			t.Errorf("%d connections at once, %d calls refused", most.Load(), refused)
+		}
+		time.Sleep(6 * time.Second)
+		if got := ask(t, set, "a", "later"); got != "a of later" {
+			t.Errorf("later: %s", got)
+		}
+	})
+}
+
+// TestCallersLeaveNothingBehind holds that no goroutine and no connection is left of callers who have come and gone, while the gateway
+// runs on.
+func TestCallersLeaveNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{sharing: Sharing{Share: ShareSession}}
+		set := n.raise(t, PoolLimits{Each: 3}, entry("a", "x"))
+		before := runtime.NumGoroutine()
+		for i := range 200 {
+			who := fmt.Sprintf("p%d s%d", i%7, i)
+			ask(t, set, "a", who)
+			set.WatchFor("a", []Want{{calling(who), "memo://1"}})
+			synctest.Wait()
+			switch i % 4 {
+			case 0:
+				set.EndSession(fmt.Sprint("s", i))
+			case 1:
+				set.Dismiss("a")
+			case 2:
+				set.DismissOwners(func(*mcp.Principal) bool { return true })
+			}
+		}
+		set.WatchFor("a", nil)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if now := runtime.NumGoroutine(); now > before {
+			t.Errorf("%d goroutines, %d before", now, before)
+		}
+		for who, rooms := range n.rooms {
+			for _, f := range rooms {
+				if !f.closed && who != "" {
+					t.Errorf("a connection of %q is left open", who)
+				}
+			}
+		}
+		if len(set.pool.tenants)+len(set.pool.leaving) != 0 {
+			t.Errorf("%v, and %v leave", set.pool.tenants, set.pool.leaving)
+		}
+	})
+}
+
+// TestProgramOfOneThatEndsAtOnce holds how often a program is started for one caller that ends as soon as it is there: with pauses
+// that grow to a minute while its owner listens, as for every server, and not at all when nobody needs it.
+func TestProgramOfOneThatEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{}
+		set := n.raise(t, PoolLimits{}, entry("a", "x"))
+		inner := set.opts.DialFor
+		var starts atomic.Int32
+		set.opts.DialFor = func(ctx context.Context, s manager.Server, o *Owner) (Conn, error) {
+			starts.Add(1)
+			conn, err := inner(ctx, s, o)
+			conn.(*fake).die("it fell over")
+			return conn, err
+		}
+		set.WatchFor("a", []Want{{calling("ada"), "memo://1"}})
+		time.Sleep(time.Hour)
+		if n := starts.Load(); n < 60 || n > 150 {
+			t.Errorf("%d starts in an hour", n)
+		}
+		set.WatchFor("a", nil)
+		time.Sleep(6 * time.Minute)
+		before := starts.Load()
+		time.Sleep(time.Hour)
+		if n := starts.Load(); n != before {
+			t.Errorf("%d starts for nobody", n-before)
+		}
+		if got := ask(t, set, "a", "bob") + ask(t, set, "a", "-"); got == "" {
+			t.Error("others get nothing")
+		}
+	})
+}
