@@ -161,7 +161,7 @@ func (g *gateway) rules(c *config.Config, bundle string) (bridge.Rules, error) {
 		naming.Mode, plan = cmp.Or(of.Prefix, naming.Mode), plan.Bundle(of.Shows)
 	}
 	return g.policy.Over(c.Policy, bridge.Rules{
-		Naming: naming, Extensions: c.Extensions, Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Whole: plan.Whole, Search: c.Search, Steps: append(g.observed(), plan.Step, g.desk.Step),
+		Naming: naming, Extensions: c.Extensions, Names: plan.Names, Shape: plan.Shape, Serves: plan.Serves, Whole: plan.Whole, Search: c.Search, Steps: append(g.observed(), plan.Step, g.desk.Step), OnTask: g.seen.Task,
 	})
 }
 

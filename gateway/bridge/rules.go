@@ -58,6 +58,10 @@ type Rules struct {
 
 	// Steps are taken, the first outermost, around each request that goes to a server.
 	Steps []Step
+
+	// OnTask is told of each request about one task which call the task has come from, before anything else is done: of those
+	// requests only the ones that fetch a result take steps. Nil means no interest.
+	OnTask func(ctx context.Context, e Entry)
 }
 
 // Sight is what one caller may see and use.

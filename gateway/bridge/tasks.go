@@ -266,6 +266,9 @@ func (d *taskDesk) taskOf(ctx context.Context, req *server.Request) (id string, 
 		return "", ref, nil, mcp.InvalidParams("%s needs a taskId", req.Method())
 	}
 	ref, v, err = d.open(ctx, req, id)
+	if err == nil && v.rules.OnTask != nil {
+		v.rules.OnTask(ctx, v.entry(route.Tool, ref.target()))
+	}
 	return id, ref, v, err
 }
 

@@ -136,7 +136,7 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 	if r == nil {
 		return next(ctx)
 	}
-	r.Kind, r.Server, r.Name = string(p.Kind), p.Server, loggedName(p.Name)
+	r.about(p.Entry)
 	if responses, _ := p.Request.Retry(); responses != nil {
 		for range jsonrpc.Members(responses) {
 			r.Answered++
@@ -152,6 +152,13 @@ func (o *Observer) Step(ctx context.Context, p *bridge.Passage, next func(contex
 		}
 	}
 	return result, err
+}
+
+// Task notes which tool of which server the task of a request has come from. It is made for bridge.Rules.
+func (o *Observer) Task(ctx context.Context, e bridge.Entry) {
+	if r := noted(ctx); r != nil {
+		r.about(e)
+	}
 }
 
 // Unauthenticated notes a request over HTTP that was not let in, with the status that it was answered with and the reason,

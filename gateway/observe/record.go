@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -148,6 +149,11 @@ func short(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:longestName], "") + "..."
+}
+
+// about notes what a request is for.
+func (r *record) about(e bridge.Entry) {
+	r.Kind, r.Server, r.Name = string(e.Kind), e.Server, loggedName(e.Name)
 }
 
 // attrs are those of the log record of a call.

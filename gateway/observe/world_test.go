@@ -63,7 +63,7 @@ func newWorld(t *testing.T, modern bool, o observe.AuditOptions, log *slog.Logge
 		},
 	})
 	w.bridge, err = bridge.New(mcp.Implementation{Name: "front", Version: "1"}, set, bridge.Options{
-		Rules: bridge.Rules{Steps: append([]bridge.Step{seen.Step, observe.Trace}, steps...)},
+		Rules: bridge.Rules{Steps: append([]bridge.Step{seen.Step, observe.Trace}, steps...), OnTask: seen.Task},
 		Server: server.Options{Middleware: []server.Middleware{seen.Middleware()}, HTTP: server.HTTPOptions{
 			Principal: func(r *http.Request) *mcp.Principal {
 				return &mcp.Principal{Issuer: "https://as.example", Subject: r.Header.Get("X-Who"), Scopes: []string{"all"}, Claims: json.RawMessage(`{"private":1}`)}
