@@ -28,7 +28,8 @@ type Tasks interface {
 	// Task returns a task as it is now, in the form of mcp.Task; nil when there is none any more.
 	Task(ctx context.Context, id string) json.RawMessage
 
-	// Follows tells whether the sender of a request may hear of a task.
+	// Follows tells whether the sender of a request may hear of a task. As long as it does, the request may be read for what it
+	// says of its sender.
 	Follows(ctx context.Context, req *Request, id string) bool
 
 	// Shutdown ends what runs, and waits for that until ctx ends.

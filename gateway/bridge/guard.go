@@ -1,13 +1,14 @@
 package bridge
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
-var errPanicked = errors.New("the gateway has failed while it served this; its log says more")
+var errPanicked = mcp.Errorf(mcp.CodeInternal, "the gateway itself has failed on the way to it, as its log says")
 
 // guard is to be deferred where the work of a request goes on apart from it. Package server catches the panic of a handler; one
 // of this work would end the process, with the calls of everybody. It becomes the error, where err is not nil.

@@ -21,7 +21,6 @@ import (
 // everybody and one with its name. Callers are told apart by X-Who.
 func newHotel(t *testing.T, modern bool, sharing upstream.Sharing) *world {
 	t.Helper()
-	w := &world{servers: make(map[string]*server.Server)}
 	s := server.New(mcp.Implementation{Name: "hotel", Version: "1"}, server.Options{
 		Versions: versions(modern), HTTP: byName,
 		Visible: func(_ context.Context, who server.Caller, _ server.ListKind, name string) bool {
@@ -37,7 +36,13 @@ func newHotel(t *testing.T, modern bool, sharing upstream.Sharing) *world {
 	s.AddResource(mcp.Resource{URI: "memo://x", Name: "x"}, func(context.Context, *server.Request) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{}, nil
 	})
-	w.servers["hotel"] = s
+	return hotelOf(t, s, sharing)
+}
+
+// hotelOf makes a world with one server that takes byName for its HTTP options.
+func hotelOf(t *testing.T, s *server.Server, sharing upstream.Sharing) *world {
+	t.Helper()
+	w := &world{servers: map[string]*server.Server{"hotel": s}}
 	url := listen(t, s)
 	dial := func(ctx context.Context, who string) (upstream.Conn, error) {
 		o := client.Options{Headers: http.Header{"X-Who": {who}}}
@@ -51,6 +56,7 @@ func newHotel(t *testing.T, modern bool, sharing upstream.Sharing) *world {
 		Sharing:     func(string) upstream.Sharing { return sharing },
 		OnChange:    func() { w.bridge.Changed() },
 		OnUpdate:    func(server, uri string) { w.bridge.Updated(server, uri) },
+		OnTask:      func(server, id string) { w.bridge.TaskChanged(server, id) },
 		OnOwnChange: func(o *upstream.Owner, k upstream.Kinds) { w.bridge.OwnChanged(o, k) },
 		OnOwnUpdate: func(o *upstream.Owner, server, uri string) { w.bridge.OwnUpdated(o, server, uri) },
 	})

@@ -34,20 +34,13 @@ type follows struct {
 	closed  bool
 }
 
-// claim is one question of a task. Callers with connections of their own may have tasks of the same id, so it says whose.
-type claim struct {
-	of  taskRef
-	who string // the key of the principal; "" for nobody that is known
-	key string
-}
-
 // follow is one task that clients hear of.
 type follow struct {
 	id       string
 	ref      taskRef
 	caller   *upstream.Caller
 	listener *server.Listener // of the session that has begun the task; nil for those that listen
-	req      *server.Request  // of those that listen, which their news are given for; nil for a session, which gets no results so
+	req      *server.Request  // of those that listen, whom their news are for; nil for a session, which gets no results so. Guarded by follows
 	expires  time.Time
 	began    time.Time
 
@@ -60,63 +53,6 @@ func newFollows() *follows {
 	f := &follows{byID: make(map[string]*follow), waiters: make(map[taskRef]map[chan struct{}]struct{}), claims: make(map[claim]bool)}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
-}
-
-// watch is filled when a task may have changed, until stop.
-func (f *follows) watch(ref taskRef) (news <-chan struct{}, stop func()) {
-	ref.Tool = "" // the server does not tell it
-	ch := make(chan struct{}, 1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.waiters[ref] == nil {
-		f.waiters[ref] = make(map[chan struct{}]struct{})
-	}
-	f.waiters[ref][ch] = struct{}{}
-	return ch, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.waiters[ref], ch)
-		if len(f.waiters[ref]) == 0 {
-			delete(f.waiters, ref)
-		}
-	}
-}
-
-// wake says that a task may have changed.
-func (f *follows) wake(ref taskRef) {
-	ref.Tool = ""
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for ch := range f.waiters[ref] {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// claim takes a question of a task, to put it to a client; false when somebody else does.
-func (f *follows) claim(c claim) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.claims[c] {
-		return false
-	}
-	f.claims[c] = true
-	return true
-}
-
-func (f *follows) release(c claim) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.claims, c)
-}
-
-// until ends a wait with the server's shutdown.
-func (f *follows) until(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(f.life, func() { cancel(mcp.Errorf(mcp.CodeInternal, "the gateway is shutting down; ask again for the result")) })
-	return ctx, func() { stop(); cancel(nil) }
 }
 
 // TaskChanged is to be called when a server says that one of its tasks has changed.

@@ -3,13 +3,9 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"sync"
 
-	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
-	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/tasks"
@@ -65,47 +61,6 @@ func (d *taskDesk) ended(ctx context.Context, ref taskRef, id string) (*tasks.Re
 		return nil, false
 	}
 	return &r, true
-}
-
-// passed takes the steps around the result, or the error, of a task that has ended, and puts what comes of that into its state.
-func (d *taskDesk) passed(ctx context.Context, req *server.Request, v *view, ref taskRef, state json.RawMessage) (json.RawMessage, error) {
-	result, has := jsonrpc.Member(state, "result")
-	raw, _ := jsonrpc.Member(state, "error")
-	failure := (&mcp.Task{Error: raw}).Err()
-	if !has && failure == nil {
-		return state, nil
-	}
-	passed, err := walk(ctx, v.rules.Steps, d.passage(req, v, ref), func(context.Context) (*server.RawResult, error) {
-		if !has {
-			return nil, shownFault(v, destination{Target: ref.target()}, failure)
-		}
-		return shownResult(v, ref, result), nil
-	})
-	var fault *mcp.Error
-	switch {
-	case has && err == nil:
-		return jsonrpc.With(nil, state, "result", passed.Result), nil
-	case !has && errors.As(err, &fault) && fault == failure:
-		return state, nil
-	case !has && errors.As(err, &fault):
-		told, err := json.Marshal(struct {
-			Code    mcp.Code        `json:"code"`
-			Message string          `json:"message"`
-			Data    json.RawMessage `json:"data,omitempty"`
-		}{fault.Code, fault.Message, fault.Data})
-		return jsonrpc.With(nil, state, "error", told), err
-	}
-	return nil, err
-}
-
-// passage is the fetching of a task's result. The call that it comes from has been a passage of its own.
-func (d *taskDesk) passage(req *server.Request, v *view, ref taskRef) *Passage {
-	return &Passage{Request: req, Entry: v.entry(route.Tool, ref.target()), Params: req.Params(), Task: true, Resumed: true}
-}
-
-// shownResult is the result of a task with the addresses that clients know.
-func shownResult(v *view, ref taskRef, result json.RawMessage) *server.RawResult {
-	return &server.RawResult{Result: toolBack(v, destination{Target: route.Target{Server: ref.Server}}, result), WrapOutput: v.wrapped[ref.target()]}
 }
 
 // askable leaves of the questions of a task those that the client has declared to answer. A server that can be told so is; of one
@@ -202,141 +157,4 @@ func (d *taskDesk) cancelled(ctx context.Context, id string, state json.RawMessa
 		d.b.opts.Logger.Debug("a cancelled task is not in the list: " + err.Error())
 	}
 	return jsonrpc.With(nil, jsonrpc.Without(state, "inputRequests"), "status", []byte(`"`+mcp.TaskCancelled+`"`))
-}
-
-// result serves tasks/result of 2025-11-25: it waits for the end of the task and answers as its call would have been answered.
-// Meanwhile the questions of the task go to the client on the stream of this request.
-func (d *taskDesk) result(ctx context.Context, req *server.Request) (*server.RawResult, error) {
-	id, ref, v, err := d.taskOf(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	p := d.passage(req, v, ref)
-	result, err := walk(ctx, v.rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) {
-		if r, ok := d.ended(ctx, ref, id); ok && r.Status == mcp.TaskCompleted {
-			return shownResult(v, ref, r.Outcome.Result), nil
-		} else if ok {
-			return nil, errCancelled
-		} else if ref.ID == "" {
-			return nil, unknownTask()
-		}
-		return d.await(ctx, p, v, ref, id)
-	})
-	if err != nil {
-		return nil, err
-	}
-	related := *result
-	related.Result = withRelated(result.Result, id)
-	return &related, nil
-}
-
-// await waits for the end of a task of a server. The errors are for the client.
-func (d *taskDesk) await(ctx context.Context, p *Passage, v *view, ref taskRef, id string) (*server.RawResult, error) {
-	ctx, stop := d.until(ctx)
-	defer stop()
-	w := &taskWait{
-		b: d.b, ref: ref, caller: caller(ctx, p.Request),
-		ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			return p.inPlace(ctx, method, withRelated(params, id))
-		},
-		over: func(ctx context.Context) bool { _, ended := d.ended(ctx, ref, id); return ended },
-	}
-	result, err := w.end(ctx)
-	var fault *mcp.Error
-	switch {
-	case err == nil:
-		return shownResult(v, ref, result), nil
-	case errors.As(err, &fault) && !fault.Remote && !fault.Code.IsLocal():
-		return nil, err
-	case errors.Is(err, manager.ErrUnknownServer):
-		return nil, unknownTask()
-	}
-	return nil, d.b.failure(ctx, p.Request, v, destination{Target: ref.target()}, err)
-}
-
-// withRelated adds to a message which task it belongs to. Spec 2025-11-25, basic/utilities/tasks, "Related Task Metadata".
-func withRelated(obj json.RawMessage, id string) json.RawMessage {
-	obj = cmpParams(obj)
-	meta, ok := jsonrpc.Member(obj, "_meta")
-	if !ok {
-		meta = json.RawMessage("{}")
-	}
-	task := jsonrpc.With(nil, json.RawMessage("{}"), "taskId", jsonrpc.AppendString(nil, id))
-	return jsonrpc.With(nil, obj, "_meta", jsonrpc.With(nil, meta, mcp.MetaRelatedTask, task))
-}
-
-// taskPage is the number of tasks of one page of a list.
-const taskPage = 50
-
-var errCursor = mcp.InvalidParams("unknown cursor; begin again without one")
-
-// list serves tasks/list, where its senders can be told apart: the tasks of all servers that the sender has begun here, the
-// oldest first. A server's own list is not asked for: over a connection that many share it is the list of all of them.
-func (d *taskDesk) list(ctx context.Context, req *server.Request) (*server.RawResult, error) {
-	owner := taskOwner(req)
-	if owner == "" {
-		return nil, mcp.MethodNotFound(req.Method())
-	}
-	raw, _ := jsonrpc.Member(req.Params(), "cursor")
-	after, ok := jsonrpc.Text(raw)
-	if raw != nil && (!ok || after == "") {
-		return nil, errCursor
-	}
-	records, err := d.kept.List(ctx, owner, after, taskPage+1)
-	switch {
-	case errors.Is(err, tasks.ErrNotFound):
-		return nil, errCursor
-	case err != nil:
-		return nil, err
-	}
-	more := len(records) > taskPage
-	records = records[:min(len(records), taskPage)]
-	page := []byte(`{"tasks":[`)
-	for _, entry := range d.entries(ctx, req, records) {
-		if entry == nil {
-			continue
-		}
-		if page[len(page)-1] != '[' {
-			page = append(page, ',')
-		}
-		page = append(page, entry...)
-	}
-	page = append(page, ']')
-	if more {
-		page = jsonrpc.AppendString(append(page, `,"nextCursor":`...), records[len(records)-1].ID)
-	}
-	return &server.RawResult{Result: append(page, '}')}, nil
-}
-
-// entries asks for the tasks of one page, some at once. Nil stands for one that is gone.
-func (d *taskDesk) entries(ctx context.Context, req *server.Request, records []tasks.Record) []json.RawMessage {
-	const atOnce = 8
-	entries, place := make([]json.RawMessage, len(records)), make(chan struct{}, atOnce)
-	var asking sync.WaitGroup
-	for i := range records {
-		place <- struct{}{}
-		asking.Go(func() { // ends with its request
-			defer func() { <-place }()
-			defer d.b.guard("the list of tasks", nil)
-			entries[i] = d.entry(ctx, req, &records[i])
-		})
-	}
-	asking.Wait()
-	return entries
-}
-
-// entry is one task of a list. Of a server that cannot be asked now it is what is known here.
-func (d *taskDesk) entry(ctx context.Context, req *server.Request, r *tasks.Record) json.RawMessage {
-	ref, v, err := d.open(ctx, req, r.ID)
-	if err != nil {
-		return nil
-	}
-	state, err := d.state(ctx, req, v, ref, r.ID)
-	switch {
-	case err == nil:
-		return state
-	case errors.Is(err, mcp.CodeInvalidParams):
-		return nil
-	}
-	return held(r, false)
 }
