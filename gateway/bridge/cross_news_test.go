@@ -13,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/policy"
+	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/tasks"
@@ -199,6 +200,41 @@ func TestListsAfterOtherRules(t *testing.T) {
 		r, err := bob.CallTool(ctx, bridge.CallTool, map[string]any{"name": "buy", "arguments": map[string]string{"thing": "tea"}})
 		if err != nil || !r.IsError || !strings.Contains(r.Text(), `There is no tool "buy"`) {
 			t.Errorf("bob gets %+v, %v", r, err)
+		}
+	})
+}
+
+// TestPinsOfAnEditedTool holds that a definition which has changed is not there under its other name either, whoever looks: by its
+// list, by a search, and by a call; and that what clients see of it edited is no change.
+func TestPinsOfAnEditedTool(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		p := policy.New(policy.Options{Folder: t.TempDir()})
+		rules := func(servers map[string]shape.Server) bridge.Rules {
+			plan := planned(servers).Rules
+			plan.Search = &bridge.Search{}
+			rules, err := p.Over(policy.Settings{Pin: policy.Pin{File: "lock.json"}}, plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rules
+		}
+		w := newWorldWith(t, bridge.Options{Rules: rules(nil)}, backend{name: "a", modern: upModern, fill: orders})
+		c := w.dial(t, modern, user(""))
+		if err := w.bridge.Reload(rules(editing), []string{"a"}, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		finds := func() bool {
+			names, _ := found(t, c, `{"query":"buy"}`)
+			return slices.Contains(names, "buy")
+		}
+		if r, err := c.CallTool(t.Context(), "buy", map[string]string{"thing": "tea"}); err != nil || r.Text() != "tea, " || !finds() {
+			t.Errorf("as it was accepted: %+v, %v", r, err)
+		}
+		w.servers["a"].RemoveTool("order")
+		server.AddTool(w.servers["a"], mcp.Tool{Name: "order", Description: "Something else"}, func(context.Context, *server.Request, noInput) (string, error) { return "", nil })
+		until(t, "it is not found any more", func() bool { return !finds() })
+		if r, err := c.CallTool(t.Context(), "buy", map[string]string{"thing": "tea"}); err == nil {
+			t.Errorf("what has changed is called: %+v", r)
 		}
 	})
 }

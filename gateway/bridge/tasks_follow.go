@@ -141,6 +141,7 @@ func (d *taskDesk) run(ctx context.Context, f *follow) {
 				if state, err = d.passed(ctx, req, v, f.ref, state); err != nil { // who asks for it is told why
 					return
 				}
+				state = d.askable(ctx, req, f.ref, state)
 			}
 			state = jsonrpc.With(nil, state, "taskId", jsonrpc.AppendString(nil, f.id))
 			if d.saw(f, state) {
