@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync/atomic"
 
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // Call sends a request to a server. While the server is being connected it waits for that; a server that is down fails at once,
@@ -138,4 +141,33 @@ func (s *Set) Reason(name string, err error) string {
 		return u.keeper.Reason(err)
 	}
 	return err.Error()
+}
+
+// harmless tells whether a call does no harm when it is made twice.
+func (u *upstream) harmless(call Call) bool {
+	if call.Method != mcp.MethodCallTool {
+		return slices.Contains(readers, call.Method)
+	}
+	if !u.set.opts.TrustHints(u.server()) {
+		return false
+	}
+	raw, _ := jsonrpc.Member(call.Params, "name")
+	name, _ := jsonrpc.Text(raw)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	i := slices.IndexFunc(u.lists.Tools, func(tool Item) bool { return tool.Key == name })
+	if i < 0 {
+		return false
+	}
+	var tool struct {
+		Annotations *mcp.ToolAnnotations `json:"annotations"`
+	}
+	err := json.Unmarshal(u.lists.Tools[i].Raw, &tool)
+	return err == nil && (tool.Annotations.ReadOnly() || tool.Annotations.Idempotent())
+}
+
+// readers are the requests that change nothing when they come twice.
+var readers = []string{
+	mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListResourceTemplates,
+	mcp.MethodReadResource, mcp.MethodGetPrompt, mcp.MethodComplete, mcp.MethodGetTask, mcp.MethodUpdateTask,
 }

@@ -1,8 +1,8 @@
 package upstream
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/rialto-mcp/rialto/manager"
@@ -104,11 +104,11 @@ func (s Sharing) owner(c *Caller, stateless bool) *Owner {
 	return nil
 }
 
-// scopesOf writes the scopes of a principal so that equal sets are one text.
+// scopesOf writes the scopes of a principal so that equal sets, and no others, are one text.
 func scopesOf(who *mcp.Principal) string {
 	scopes := slices.Clone(who.Scopes)
 	slices.Sort(scopes)
-	return strings.Join(slices.Compact(scopes), " ")
+	return fmt.Sprintf("%q", slices.Compact(scopes))
 }
 
 // stateful is a Conn that knows whether its server keeps something of the client between calls. One that does not know is

@@ -2,14 +2,12 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
 )
@@ -269,33 +267,4 @@ func shown(entry *manager.Server, lists *Lists) *Lists {
 
 func (u *upstream) warn(text string) {
 	u.set.opts.Logger.Warn(text, slog.String("server", u.server().Name))
-}
-
-// harmless tells whether a call does no harm when it is made twice.
-func (u *upstream) harmless(call Call) bool {
-	if call.Method != mcp.MethodCallTool {
-		return slices.Contains(readers, call.Method)
-	}
-	if !u.set.opts.TrustHints(u.server()) {
-		return false
-	}
-	raw, _ := jsonrpc.Member(call.Params, "name")
-	name, _ := jsonrpc.Text(raw)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	i := slices.IndexFunc(u.lists.Tools, func(tool Item) bool { return tool.Key == name })
-	if i < 0 {
-		return false
-	}
-	var tool struct {
-		Annotations *mcp.ToolAnnotations `json:"annotations"`
-	}
-	err := json.Unmarshal(u.lists.Tools[i].Raw, &tool)
-	return err == nil && (tool.Annotations.ReadOnly() || tool.Annotations.Idempotent())
-}
-
-// readers are the requests that change nothing when they come twice.
-var readers = []string{
-	mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListResourceTemplates,
-	mcp.MethodReadResource, mcp.MethodGetPrompt, mcp.MethodComplete, mcp.MethodGetTask, mcp.MethodUpdateTask,
 }
