@@ -205,6 +205,9 @@ func (g *gateway) misfits(c *config.Config) {
 			notes = append(notes, fmt.Sprintf("bundle %q: %s", bundle, note))
 		}
 	}
+	if whole := g.find(""); whole != nil && whole.bridge != nil {
+		notes = append(notes, whole.bridge.Notes()...)
+	}
 	g.say.misfits(notes)
 }
 

@@ -33,6 +33,23 @@ func TestShownTools(t *testing.T) {
 	}
 }
 
+// TestAlwaysListedNothing holds that a pattern of the search that fits no tool is told of, by the names of servers as by those that
+// clients see.
+func TestAlwaysListedNothing(t *testing.T) {
+	a, _, _ := gated(t, "a")
+	section := func(always string) string {
+		return file(`"search": {"above": 1, "always": `+always+`}, "servers": {"a": {"tools": {"rename": {"a_wait": "stay"}}}}`, "a", a)
+	}
+	g := follow(t, section(`["a/a", "stay", "a_wait", "nothing_*"]`))
+	g.err.wait(t, `warning: search: the pattern "nothing_*" of "always" fits no tool`)
+	save(t, g.file, section(`["b/*"]`))
+	g.err.wait(t, `warning: search: the pattern "b/*" of "always" fits no tool`)
+	g.end(t)
+	if n := strings.Count(g.err.String(), "warning: "); n != 2 {
+		t.Errorf("%d warnings: %s", n, g.err)
+	}
+}
+
 // TestReshapedTools holds over HTTP that the file gives tools other names and arguments, that a variable is put into a fixed
 // value, that a tool whose arguments are not as the file says is hidden with a warning, and that a change is heard at once.
 func TestReshapedTools(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/llm"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -72,6 +73,31 @@ func (s *Search) tooLong(tools []json.RawMessage) bool {
 	return false
 }
 
+// lists tells whether a tool is listed in any case.
+func (*Search) lists(patterns []string, e route.Entry) bool {
+	return llm.Fits(patterns, e.Server, e.Name) || llm.Fits(patterns, e.Server, e.Exposed)
+}
+
+// Notes tells of patterns of [Search].Always that fit no tool, once all servers are up.
+func (b *Bridge) Notes() (notes []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, snaps := b.rules.Search, b.ups.Snapshots()
+	if s == nil || len(s.Always) == 0 || slices.ContainsFunc(snaps, func(s upstream.Snapshot) bool { return !s.State.Usable() }) {
+		return nil
+	}
+	v, err := build(b.rules, snaps) // what is shown may be older than the states
+	if err != nil {
+		return nil
+	}
+	for _, pattern := range s.Always {
+		if !slices.ContainsFunc(v.table.Entries(route.Tool), func(e route.Entry) bool { return s.lists([]string{pattern}, e) }) {
+			notes = append(notes, fmt.Sprintf("search: the pattern %q of \"always\" fits no tool", pattern))
+		}
+	}
+	return notes
+}
+
 // shorten puts the search in the place of a list of tools that is too long.
 func (v *view) shorten() {
 	s := v.rules.Search
@@ -81,7 +107,7 @@ func (v *view) shorten() {
 	var short []json.RawMessage
 	for _, e := range v.table.Entries(route.Tool) {
 		def := v.definitions[route.Tool][e.Target]
-		if (llm.Fits(s.Always, e.Server, e.Name) || llm.Fits(s.Always, e.Server, e.Exposed)) && v.admits(Entry{route.Tool, e.Target, e.Exposed, def}) {
+		if s.lists(s.Always, e) && v.admits(Entry{route.Tool, e.Target, e.Exposed, def}) {
 			short = append(short, def)
 		}
 	}
