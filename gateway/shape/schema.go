@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
@@ -18,7 +16,7 @@ func (e Edit) schema(input json.RawMessage) (json.RawMessage, error) {
 	if err := e.fits(input); err != nil {
 		return nil, err
 	}
-	edited, err := e.object(input, true)
+	edited, err := e.object(input, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -51,15 +49,27 @@ func (e Edit) fits(input json.RawMessage) error {
 	return nil
 }
 
-// object edits one schema that is about the arguments: that of the tool, or a part of it.
-func (e Edit) object(schema json.RawMessage, root bool) (json.RawMessage, error) {
+// part says where a schema that is about the arguments stands.
+type part int
+
+const (
+	whole   part = iota // it is that of the tool
+	within              // it is a part of that
+	negated             // it is one that must not hold
+)
+
+// into is the place of a part of a part.
+func (p part) into() part { return max(p, within) }
+
+// object edits one schema that is about the arguments.
+func (e Edit) object(schema json.RawMessage, at part) (json.RawMessage, error) {
 	if !jsonrpc.IsObject(schema) {
 		return schema, nil
 	}
 	var failed error
 	out := members(schema, func(f jsonrpc.Field) (name, value []byte, keep bool) {
 		key, _ := jsonrpc.Text(f.Name)
-		edited, err := e.keyword(key, f.Value, root)
+		edited, err := e.keyword(key, f.Value, at)
 		failed = errors.Join(failed, err)
 		return f.Name, edited, edited != nil
 	})
@@ -67,40 +77,27 @@ func (e Edit) object(schema json.RawMessage, root bool) (json.RawMessage, error)
 }
 
 // keyword edits the value of one keyword; nil takes it out.
-func (e Edit) keyword(key string, value json.RawMessage, root bool) (json.RawMessage, error) {
+func (e Edit) keyword(key string, value json.RawMessage, at part) (json.RawMessage, error) {
 	switch key {
 	case "properties":
-		return e.properties(value, root)
+		return e.properties(value, at == whole)
 	case "required":
-		return e.required(value), nil
+		return e.required(value, at)
 	case "allOf", "anyOf", "oneOf":
 		var failed error
 		return list(value, func(part []byte) []byte {
-			edited, err := e.object(part, false)
+			edited, err := e.object(part, at.into())
 			failed = errors.Join(failed, err)
 			return edited
 		}), failed
-	case "not", "if", "then", "else":
-		return e.object(value, false)
+	case "if", "then", "else":
+		return e.object(value, at.into())
+	case "not":
+		return e.object(value, negated)
 	case "dependentRequired", "dependentSchemas", "dependencies":
-		return e.dependent(value)
-	case "propertyNames":
-		if !e.changesNames() {
-			return value, nil
-		}
-		return nil, errors.New(`its schema has rules for the names of arguments ("propertyNames")`)
+		return e.dependent(value, at.into())
 	}
-	return value, nil
-}
-
-// changesNames tells whether an argument is hidden or named anew.
-func (e Edit) changesNames() bool {
-	for own, a := range e.Arguments {
-		if a.hidden() || a.shown(own) != own {
-			return true
-		}
-	}
-	return false
+	return value, e.follow(key, value)
 }
 
 // properties edits the definitions of arguments. A part of the schema that judges the value of a hidden one cannot be shown.
@@ -159,26 +156,32 @@ func (a Argument) define(own string, def json.RawMessage) (json.RawMessage, erro
 	return def, nil
 }
 
-// required edits a list of arguments that must be there. Those that the gateway sends itself are; nil is none.
-func (e Edit) required(value json.RawMessage) json.RawMessage {
-	left := 0
+// required edits a list of arguments that must be there. Those that the gateway sends itself are; nil is none. In a part of the schema
+// the other branches count too: one that can never hold, or always does, cannot be told from one that asks for nothing.
+func (e Edit) required(value json.RawMessage, at part) (json.RawMessage, error) {
+	left, all := 0, 0
+	var failed error
 	out := list(value, func(token []byte) []byte {
 		own, _ := jsonrpc.Text(token)
 		a := e.Arguments[own]
-		if a.hidden() || a.Default != nil {
+		all++
+		if a.Drop && at != whole || a.provided() && at == negated {
+			failed = follows(own)
+		}
+		if a.hidden() || a.provided() {
 			return nil
 		}
 		left++
 		return named(token, own, a)
 	})
-	if left == 0 && len(texts(json.RawMessage(`{"r":`+string(value)+`}`), "r")) > 0 {
-		return nil
+	if left == 0 && all > 0 {
+		return nil, failed
 	}
-	return out
+	return out, failed
 }
 
 // dependent edits what depends on the presence of arguments.
-func (e Edit) dependent(value json.RawMessage) (json.RawMessage, error) {
+func (e Edit) dependent(value json.RawMessage, at part) (json.RawMessage, error) {
 	var failed error
 	out := members(value, func(f jsonrpc.Field) ([]byte, []byte, bool) {
 		own, _ := jsonrpc.Text(f.Name)
@@ -186,68 +189,19 @@ func (e Edit) dependent(value json.RawMessage) (json.RawMessage, error) {
 		if a.Drop {
 			return nil, nil, false // it is never there
 		}
-		if a.Value != nil || a.Default != nil {
+		if a.provided() {
 			failed = errors.Join(failed, fmt.Errorf("its schema has rules that depend on the argument %q, which would always be there", own))
 		}
 		if jsonrpc.IsArray(f.Value) {
-			needs := e.required(f.Value)
+			needs, err := e.required(f.Value, at)
+			failed = errors.Join(failed, err)
 			return named(f.Name, own, a), needs, needs != nil
 		}
-		part, err := e.object(f.Value, false)
+		part, err := e.object(f.Value, at)
 		failed = errors.Join(failed, err)
 		return named(f.Name, own, a), part, true
 	})
 	return out, failed
-}
-
-const intoProperties = "#/properties/"
-
-// references follows the names in references to definitions of arguments, which generators of schemas write for those that
-// look alike.
-func (e Edit) references(schema json.RawMessage) (json.RawMessage, error) {
-	if !strings.Contains(string(schema), intoProperties) {
-		return schema, nil
-	}
-	var failed error
-	var walk func(raw []byte) []byte
-	walk = func(raw []byte) []byte {
-		switch {
-		case jsonrpc.IsArray(raw):
-			return list(raw, walk)
-		case !jsonrpc.IsObject(raw):
-			return raw
-		}
-		return members(raw, func(f jsonrpc.Field) ([]byte, []byte, bool) {
-			target, isText := jsonrpc.Text(f.Value)
-			rest, into := strings.CutPrefix(target, intoProperties)
-			if !f.Is("$ref") || !isText || !into {
-				return f.Name, walk(f.Value), true
-			}
-			step, tail, deeper := strings.Cut(rest, "/")
-			own := pointed(step)
-			a := e.Arguments[own]
-			switch {
-			case a.hidden():
-				failed = errors.Join(failed, follows(own))
-			case a.Rename != "":
-				target = intoProperties + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(a.Rename))
-				if deeper {
-					target += "/" + tail
-				}
-				return f.Name, jsonrpc.AppendString(nil, target), true
-			}
-			return f.Name, f.Value, true
-		})
-	}
-	return walk(schema), failed
-}
-
-// pointed reads one step of a JSON pointer in an address. RFC 6901, sections 4 and 6.
-func pointed(step string) string {
-	if plain, err := url.PathUnescape(step); err == nil {
-		step = plain
-	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 }
 
 // members rebuilds an object member by member, and is the object itself where nothing has changed.
