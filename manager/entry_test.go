@@ -143,3 +143,12 @@ func TestServerHidesItsValues(t *testing.T) {
 		}
 	}
 }
+
+// TestHasAuthorization holds that the name of a header counts in any case of its letters.
+func TestHasAuthorization(t *testing.T) {
+	for name, want := range map[string]bool{"Authorization": true, "authorization": true, "X-Authorization": false} {
+		if got := (Server{Headers: map[string]string{name: "x"}}).HasAuthorization(); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

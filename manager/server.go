@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -57,6 +58,16 @@ var (
 	_ fmt.GoStringer = Server{}
 	_ slog.LogValuer = Server{}
 )
+
+// HasAuthorization tells whether the headers of an entry have credentials of their own, so that nobody signs in.
+func (s Server) HasAuthorization() bool {
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	return false
+}
 
 // String shows the name and the transport only.
 func (s Server) String() string { return fmt.Sprintf("server %q (%s)", s.Name, s.Transport) }

@@ -67,7 +67,7 @@ func (s *section) fitting(v *manager.Value, name string, c *Credentials) {
 		s.problems.Add(v, "say how callers come by credentials for this server; add type: login, exchange or enterprise")
 	case entry.Transport == manager.Stdio:
 		s.problems.Add(v, "a server that is started is shown no tokens; give it credentials under env, or remove this")
-	case hasAuthorization(entry):
+	case entry.HasAuthorization():
 		s.problems.Add(v, "the entry of the server has an Authorization header of its own; keep one of them")
 	case entry.OAuth != nil && entry.OAuth.Off:
 		s.problems.Add(v, "the entry of the server says that nobody signs in (oauth); keep one of them")
@@ -85,15 +85,6 @@ func (s *section) fitting(v *manager.Value, name string, c *Credentials) {
 	case c.ClientID == "":
 		s.problems.Add(v, "the authorization server has to know who asks; add clientId, and clientSecret where the gateway has one")
 	}
-}
-
-func hasAuthorization(entry *manager.Server) bool {
-	for header := range entry.Headers {
-		if strings.EqualFold(header, "Authorization") {
-			return true
-		}
-	}
-	return false
 }
 
 // named says that servers which are called for each caller need callers with names.

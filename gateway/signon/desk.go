@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/rialto-mcp/rialto/auth/oauth"
@@ -146,7 +145,7 @@ func (d *Desk) advise(s manager.Server, err error) error {
 		return err
 	case d.own.Handles(s):
 		return &advised{fmt.Sprintf("%v; sign in with: rialto login %s", err, s.Name)}
-	case errors.As(err, &refused) && s.OAuth == nil && !hasAuthorization(s):
+	case errors.As(err, &refused) && s.OAuth == nil && !s.HasAuthorization():
 		return &advised{fmt.Sprintf("HTTP status %d: the server wants authorization; give it credentials under \"headers\", or, where one signs in at it, "+
 			"add \"oauth\": {} to its entry and run: rialto login %s", refused.Status, s.Name)}
 	}
@@ -160,15 +159,6 @@ func (a *advised) Error() string { return a.text }
 
 // Unwrap answers what the state of the server follows from; the rest is in the text.
 func (a *advised) Unwrap() error { return client.ErrUnauthorized }
-
-func hasAuthorization(s manager.Server) bool {
-	for name := range s.Headers {
-		if strings.EqualFold(name, "Authorization") {
-			return true
-		}
-	}
-	return false
-}
 
 // configure puts credentials under a connection. It is an [upstream.Configure].
 func (d *Desk) configure(s manager.Server, owner *upstream.Owner, o *client.Options) (release func() error, err error) {

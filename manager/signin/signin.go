@@ -67,10 +67,8 @@ func (t *Tokens) Handles(s manager.Server) bool {
 	if s.Transport != manager.HTTP && s.Transport != manager.SSE || !strings.HasPrefix(s.URL, "http") {
 		return false
 	}
-	for name := range s.Headers {
-		if strings.EqualFold(name, "Authorization") {
-			return false
-		}
+	if s.HasAuthorization() {
+		return false
 	}
 	if s.OAuth == nil {
 		return t.opts.All
