@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -139,6 +140,9 @@ func (g *gateway) swap(next *config.Config) *lock {
 	})
 	if err != nil {
 		log.Drop()
+		if _, undo := g.rules(old, ""); undo != nil { // what servers may ask is not part of the rules of a front
+			err = errors.Join(err, undo)
+		}
 		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
 		return nil
 	}

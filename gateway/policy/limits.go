@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ const defaultKeys = 10_000
 type counts struct {
 	mu    sync.Mutex
 	inUse []*limit
+	old   []*limit // that were in use before: a reload may be taken back
 }
 
 // limits gives the limits of some settings: those that are in use already, with their counts, and new ones.
@@ -39,12 +41,14 @@ func (c *counts) limits(wanted []Limit) ([]*limit, error) {
 		}
 		out = append(out, l)
 	}
-	c.inUse = out
+	if !slices.Equal(out, c.inUse) {
+		c.inUse, c.old = out, c.inUse
+	}
 	return out, nil
 }
 
 func (c *counts) limit(wanted Limit) (*limit, error) {
-	for _, l := range c.inUse {
+	for _, l := range slices.Concat(c.inUse, c.old) {
 		if reflect.DeepEqual(l.Limit, wanted) {
 			return l, nil
 		}

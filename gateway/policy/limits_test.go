@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/mcp"
 )
 
@@ -92,4 +93,23 @@ func TestLimitOverTime(t *testing.T) {
 			t.Errorf("a key that was forgotten: %s", got)
 		}
 	})
+}
+
+// TestSettingsTakenBack holds that settings which come to nothing cost the ones before neither their counts nor what servers may ask.
+func TestSettingsTakenBack(t *testing.T) {
+	before := Settings{Limits: []Limit{{Name: "l", Count: 1, Within: time.Hour}}, Ask: Ask{All: Asking{NoForms: true}}}
+	p := New(Options{})
+	take := func(s Settings) []*limit {
+		if _, err := p.Over(s, bridge.Rules{}); err != nil {
+			t.Fatal(err)
+		}
+		return p.counts.inUse
+	}
+	first := take(before)
+	for range 3 { // for bundles, say
+		take(Settings{Limits: []Limit{{Name: "other", Count: 1, Within: time.Hour}}})
+	}
+	if again := take(before); again[0] != first[0] || !p.ask.Load().All.NoForms {
+		t.Error("they begin anew")
+	}
 }

@@ -85,7 +85,8 @@ type laid struct {
 }
 
 // Over adds settings to rules: what those show is narrowed, and their steps stand around those of the policy, which so decides
-// by what a server would get, and whose refusals they see. It fails when an expression cannot be compiled.
+// by what a server would get, and whose refusals they see. It fails when an expression cannot be compiled. What servers may ask, and
+// the pins, are those of the last call: who does not take its rules into use calls it again with the settings before.
 func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	set, err := newRuleset(s, p.failed)
 	if err != nil {
