@@ -8,6 +8,13 @@
 // Arguments that a tool marks with x-mcp-header are judged where a client of the modern era repeats them in headers, by the
 // definition that is shown; the headers for the server are made anew from the body, by the client that reads its lists.
 //
+// # One call
+//
+// answer (bridge.go) finds where a request goes: find.go, by the view of its caller (view.go; sight.go and owners.go where that is
+// the caller's own). pass takes the steps of the rules around it. relay (relay.go) makes the call, or park (parked.go) where the
+// client can be asked by the result of its request alone; its next request comes in by answer again, and goes on by resume. finished
+// says what the client gets, and failure.go what it is told of an error.
+//
 // # Questions
 //
 // A server may ask the user or the model of the client behind a call. A modern upstream is told with each request what that
@@ -23,7 +30,7 @@
 // # Tasks
 //
 // A call may be answered with a task of its server (tasks.go). Clients get an id that says where the task is, sealed for whoever
-// has begun it; the methods of tasks (tasks_methods.go) open it and ask that server, in the one form that package client gives
-// tasks of every revision. A client that takes no task is answered at the end of it (tasks_wait.go); clients hear of changes
-// from tasks_follow.go.
+// has begun it; the methods of tasks (tasks_methods.go, tasks_list.go) open it and ask that server, in the one form that package
+// client gives tasks of every revision. A client that takes no task is answered at the end of it (tasks_wait.go); clients hear of
+// changes from tasks_follow.go. A result takes the steps of the rules whichever way it is handed out (tasks_results.go).
 package bridge

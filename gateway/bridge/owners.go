@@ -7,6 +7,7 @@ import (
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -41,6 +42,14 @@ func (o ownView) isOf(base *view, snaps []upstream.Snapshot) bool {
 	return true
 }
 
+// keyOf tells principals apart; "" for nobody that is known.
+func keyOf(who *mcp.Principal) string {
+	if who == nil {
+		return ""
+	}
+	return who.Key()
+}
+
 // viewOf is what a caller sees, before the rules narrow it.
 func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	base := b.view.Load()
@@ -48,11 +57,7 @@ func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	if !own {
 		return base
 	}
-	key := ""
-	if c.Principal != nil {
-		key = c.Principal.Key()
-	}
-	key += "/" + c.Session
+	key := keyOf(c.Principal) + "/" + c.Session
 	b.owned.mu.Lock()
 	defer b.owned.mu.Unlock()
 	if known, ok := b.owned.byKey[key]; ok && known.isOf(base, snaps) {
@@ -140,10 +145,7 @@ func (b *Bridge) wants() map[string][]upstream.Want {
 	known := make(map[wish]bool)
 	wanted := make(map[string][]upstream.Want)
 	b.front.EachSubscription(func(who server.Caller, uri string) {
-		w := wish{session: who.SessionID, uri: uri}
-		if who.Principal != nil {
-			w.principal = who.Principal.Key()
-		}
+		w := wish{keyOf(who.Principal), who.SessionID, uri}
 		if known[w] {
 			return
 		}

@@ -174,11 +174,7 @@ func (w *taskWait) carry(ctx context.Context, key string, q json.RawMessage, ask
 }
 
 func (w *taskWait) claim(key string) claim {
-	who := ""
-	if c := w.caller; c != nil && c.Principal != nil {
-		who = c.Principal.Key()
-	}
-	return claim{w.ref, who, key}
+	return claim{w.ref, keyOf(w.caller.Principal), key}
 }
 
 // free gives back the questions that were taken up. Those that have been answered are not shown again.
