@@ -211,8 +211,10 @@ func (a *Audit) detail(r *record, req *server.Request, result *server.Result) {
 			detail = Digest
 		}
 	}
-	r.Arguments, r.ArgumentsDigest = detail.of(argumentsOf(req.Method(), params))
-	if result != nil {
+	if detail.some() {
+		r.Arguments, r.ArgumentsDigest = detail.of(argumentsOf(req.Method(), params))
+	}
+	if result != nil && o.Results.some() {
 		r.Result, r.ResultDigest = o.Results.of(result.JSON())
 	}
 }

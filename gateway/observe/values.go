@@ -22,6 +22,9 @@ const (
 	Full     Detail = "full"   // the JSON, with what looks like a secret hidden; a digest where it is longer than 64 KiB
 )
 
+// some tells whether there is anything to be noted, so that megabytes are not gone through for nothing.
+func (d Detail) some() bool { return d == Digest || d == Full }
+
 // longestValue bounds arguments and results in a line.
 const longestValue = 64 << 10
 
