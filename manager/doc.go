@@ -29,7 +29,8 @@
 // ${workspaceFolderBasename}, ${userHome}, ${pathSeparator} and ${/}. Values come from [ReadOptions.Lookup],
 // [ReadOptions.Input], [ReadOptions.Ask] and [ReadOptions.Workspace]; this package reads no environment. A default counts when
 // the variable is unset or empty, and may hold variables itself, up to eight deep. A value is put in as it is and not expanded
-// again. $${ stands for a literal ${. A disabled entry is not expanded.
+// again. References such as ${vault:dev/db#password} are what stores of the caller's give, those of [ReadOptions.Secrets]; they
+// may hold variables and have no default. $${ stands for a literal ${. A disabled entry is not expanded.
 //
 // # Errors
 //

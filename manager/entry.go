@@ -8,9 +8,30 @@ import (
 	"time"
 )
 
+// servers reads entries: a first time to see what stores are to be asked for, and again with what they have given.
+func (r *entryReader) servers(entries []*Value) []Server {
+	problems, left := r.problems, r.expand.left
+	var all []Server
+	for _, r.expand.collect = range []bool{true, false} {
+		all, r.problems, r.expand.left = nil, &ConfigErrors{}, left
+		for _, entry := range entries {
+			if s, ok := r.server(entry); ok {
+				all = append(all, s)
+			}
+		}
+		if !r.expand.stores.ask(r.expand.opts.Context) {
+			break // nothing was wanted, so nothing is missing
+		}
+	}
+	problems.Join(r.problems)
+	r.problems, r.expand.collect = problems, false
+	return all
+}
+
 // server reads one entry. It reports everything wrong with it; ok tells that nothing was.
 func (r *entryReader) server(v *Value) (s Server, ok bool) {
 	r.failed, r.name = false, v.name
+	r.expand.stored = nil
 	if v.kind != Object {
 		r.fail(v, "a server must be an object, not %s", v.kind)
 		return s, false
@@ -25,7 +46,7 @@ func (r *entryReader) server(v *Value) (s Server, ok bool) {
 	s.Command = r.text(v.Member("command"))
 	s.EnvFile = r.text(v.Member("envFile"))
 	s.Dir = r.text(v.Member("cwd"))
-	r.expand.secrets = nil // paths are shown when they lead nowhere
+	r.expand.secrets = nil // paths are shown when they lead nowhere, but for what stores have given
 	s.Args = r.texts(v.Member("args"))
 	s.Env = r.textMap(v.Member("env"), checkVariable)
 	s.Headers = r.textMap(v.Member("headers"), checkHeader)
@@ -38,7 +59,7 @@ func (r *entryReader) server(v *Value) (s Server, ok bool) {
 	r.plain = s.Disabled
 	s.OAuth = r.oauth(v)
 	r.transport(&s, v)
-	s.secrets = slices.Compact(slices.Sorted(slices.Values(r.expand.secrets)))
+	s.secrets = slices.Compact(slices.Sorted(slices.Values(append(r.expand.secrets, r.expand.stored...))))
 	return s, !r.failed
 }
 

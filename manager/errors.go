@@ -17,6 +17,10 @@ type ConfigError struct {
 	Column int    // in characters, from 1; zero when the error concerns the whole file
 	Key    string // dotted path, such as mcpServers.github.env.TOKEN; empty at the root
 	Text   string // what is wrong; what to do
+
+	// Store is the scheme of the store that has not given the value of a reference: the file itself may be right. Empty for
+	// all other mistakes. See [ReadOptions].Secrets.
+	Store string
 }
 
 // Error gives "file:line:column: key: what is wrong; what to do", without the parts that are not known.

@@ -25,14 +25,20 @@ type expander struct {
 	failed map[string]string // why there is no answer, by id
 
 	secrets []string // values put into the entry at work that may be secret
+	stored  []string // those of stores among them
+
+	stores  *stores // what stores have given
+	collect bool    // stores are not asked yet: what they are to be asked for is noted
+	within  bool    // the text at work is a reference to a store
+	written bool    // references stand in texts as they are written
+	lacking string  // the store that has not given a value, by its scheme
 }
 
 // Expand gives a text of a section of the caller's own (see [ReadOptions].Sections) with its variables put in, as the texts of
 // entries have them. opts are those that the file was read with; nobody is asked again whose answers Ask remembers. The error
 // says what is wrong and what to do, and tells no value.
 func (f *File) Expand(text string, opts ReadOptions) (string, error) {
-	x := &expander{opts: opts, left: maxExpandedAll, inputs: f.Inputs}
-	out, fault := x.expand(text)
+	out, fault := f.expander(opts).expand(text)
 	switch {
 	case fault != "":
 		return "", errors.New(fault)
@@ -40,6 +46,14 @@ func (f *File) Expand(text string, opts ReadOptions) (string, error) {
 		return "", errors.New("the text holds a NUL character; remove it")
 	}
 	return out, nil
+}
+
+func (f *File) expander(opts ReadOptions) *expander {
+	x := &expander{opts: opts, left: maxExpandedAll, inputs: f.Inputs, stores: f.stores}
+	if x.stores == nil { // the file was not read
+		x.stores = newStores()
+	}
+	return x
 }
 
 // expand gives text with its variables put in, or says what is wrong without telling any value.
@@ -115,6 +129,9 @@ func (x *expander) reference(body string, depth int) (value, fault string) {
 	if id, ok := strings.CutPrefix(body, "input:"); ok {
 		return x.input(id)
 	}
+	if scheme, ref, ok := x.store(body); ok {
+		return x.secret(scheme, ref, depth)
+	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(body, "env:"), ":-")
 	value, fault, ok := "", "", false
 	if !strings.HasPrefix(body, "env:") {
@@ -125,7 +142,7 @@ func (x *expander) reference(body string, depth int) (value, fault string) {
 		return value, fault
 	case ok:
 	case !isVariable(name):
-		return "", "this ${...} is none of ${VAR}, ${VAR:-default}, ${env:VAR}; for the characters themselves write $${"
+		return "", "this ${...} is none of ${VAR}, ${VAR:-default}, ${env:VAR}" + x.known() + "; for the characters themselves write $${"
 	default:
 		value, ok = x.opts.Lookup(name)
 	}

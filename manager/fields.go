@@ -41,7 +41,7 @@ func given(v *Value) *Value {
 
 // untouched tells whether a text has variables that were not put in, so that nothing can be said about it.
 func (r *entryReader) untouched(text string) bool {
-	return (r.plain || r.expand.opts.Lookup == nil) && strings.Contains(text, "${")
+	return (r.plain || r.expand.opts.Lookup == nil || r.expand.written) && strings.Contains(text, "${")
 }
 
 func (r *entryReader) boolean(v *Value) bool {
@@ -67,6 +67,8 @@ func (r *entryReader) text(v *Value) string {
 // expanded puts variables into the text of v.
 func (r *entryReader) expanded(v *Value) string {
 	text, fault := v.text, ""
+	r.expand.lacking = ""
+	before := len(r.problems.List)
 	if !r.plain {
 		text, fault = r.expand.expand(v.text)
 	}
@@ -77,6 +79,9 @@ func (r *entryReader) expanded(v *Value) string {
 		r.fail(v, "%s", fault)
 	case strings.ContainsRune(text, 0):
 		r.fail(v, "the text holds a NUL character; remove it")
+	}
+	for _, fresh := range r.problems.List[before:] {
+		fresh.Store = r.expand.lacking
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,6 +38,17 @@ type ReadOptions struct {
 	// looked up, and nobody is asked for their inputs. Nil means all.
 	Only []string
 
+	// Secrets are stores that hold what should stand neither in the file nor in the environment, by the schemes of references
+	// to them: with the scheme "vault" in it ${vault:dev/db#password} is asked for as "dev/db#password". A scheme is of small
+	// letters, digits and '-'; env, input and the names that the hosts know have their own meaning. Each reference of entries in
+	// use is asked for once in a reading, up to eight at a time and for two minutes together. A store that fails is an error of
+	// each entry that needs it; see [ConfigError].Store. A scheme with nil leaves its references as they are written. Like Input
+	// it is not used when Lookup is nil.
+	Secrets map[string]SecretFunc
+
+	// Context ends the questions to stores. Nil means one that has no end.
+	Context context.Context
+
 	// MaxBytes bounds the file. Zero means 1 MiB; negative means no bound.
 	MaxBytes int64
 
@@ -55,7 +67,7 @@ const (
 	ShapeRoot       Shape = "root"       // the file itself is the map
 )
 
-// File is one configuration file. It is not changed after it was read, so concurrent reading is safe.
+// File is one configuration file. It is not changed after it was read, but for what it remembers of stores, so concurrent reading is safe.
 type File struct {
 	Name    string   // as it was given to Read
 	Shape   Shape    // where the servers stood
@@ -64,6 +76,8 @@ type File struct {
 	Inputs  []Input  // what a VS Code file asks its user for
 	Root    *Value   // the whole file with positions
 	Source  []byte   // the whole file, byte for byte, comments included
+
+	stores *stores // what stores have given for references in it
 }
 
 // Input is a value that a VS Code file asks its user for, referred to as ${input:id}.
@@ -130,22 +144,21 @@ func Read(r io.Reader, name string, opts ReadOptions) (*File, error) {
 		problems.Add(root, `the file must be an object such as {"mcpServers": {}}, not %s`, root.kind)
 		return nil, problems.Err()
 	}
-	f := &File{Name: name, Root: root, Source: source}
+	f := &File{Name: name, Root: root, Source: source, stores: newStores()}
 	entries := f.find(opts, problems)
 	reader := newEntryReader(opts, problems)
+	reader.expand.stores = f.stores
 	if f.Shape != ShapeRoot {
 		f.Inputs = reader.inputs(root.Member("inputs"))
 		reader.expand.inputs = f.Inputs
 	}
 	for _, entry := range entries {
 		f.Names = append(f.Names, entry.name)
-		if opts.Only != nil && !slices.Contains(opts.Only, entry.name) {
-			continue
-		}
-		if s, ok := reader.server(entry); ok {
-			f.Servers = append(f.Servers, s)
-		}
 	}
+	if opts.Only != nil {
+		entries = slices.DeleteFunc(slices.Clone(entries), func(entry *Value) bool { return !slices.Contains(opts.Only, entry.name) })
+	}
+	f.Servers = reader.servers(entries)
 	return f, problems.Err()
 }
 

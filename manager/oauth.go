@@ -86,7 +86,7 @@ func (r *entryReader) oauth(entry *Value) *OAuth {
 		o.CallbackHost = "localhost"
 	}
 	r.redirect(o, r.one(v, "redirectUri"))
-	if o.ClientSecret != "" && o.ClientID == "" {
+	if o.ClientSecret != "" && o.ClientID == "" && !r.failed {
 		r.fail(r.one(v, "clientSecret"), "a secret without a client says nothing; add the clientId")
 	}
 	return o
