@@ -67,6 +67,7 @@ var settings = []setting{
 	{"policy.rateLimits", true, func(c *config.Config) any { return c.Policy.Limits }},
 	{"required", true, perServer(func(s config.ServerSettings) any { return s.Required })},
 	{"onDown", true, onDown},
+	{"secrets", true, func(c *config.Config) any { return c.Helpers }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 	{"stateKeys", false, func(c *config.Config) any { return c.StateKeys }},
 }

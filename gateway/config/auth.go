@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -168,7 +167,7 @@ func (s *section) token(v *manager.Value, t *Token) {
 	if !ok {
 		return
 	}
-	written := s.asWritten() && strings.Contains(text, "${")
+	written := s.unread(text)
 	if t.Hidden = text == mask; t.Hidden || !written && !s.check(v, checkToken(text)) {
 		return
 	}
@@ -184,7 +183,7 @@ func (s *section) digest(v *manager.Value, t *Token) {
 	switch t.Hidden = text == mask; {
 	case t.Hidden:
 		return
-	case s.asWritten() && strings.Contains(text, "${"):
+	case s.unread(text):
 		t.Digest = sha256.Sum256([]byte(text))
 	case err != nil || len(raw) != sha256.Size:
 		s.problems.Add(v, "this must be 64 hexadecimal digits; printf %%s \"$TOKEN\" | sha256sum prints them")

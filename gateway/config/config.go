@@ -1,12 +1,15 @@
 package config
 
 import (
+	"context"
 	"io"
+	"os"
 	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/policy"
 	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/secret"
 	"github.com/rialto-mcp/rialto/gateway/shape"
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -52,6 +55,7 @@ type Config struct {
 	PageSize   int  // entries of one page
 	RequireAll bool // a server that cannot be reached is fatal at start
 
+	Helpers   []Helper     // programs that print secrets, in the order of the file
 	StateKeys *StateKeys   // that seal what clients carry; nil means a random one
 	OnDown    shape.OnDown // what clients see of a server that is down, where the section says nothing of that one
 
@@ -86,18 +90,31 @@ type Options struct {
 	Ask       func(manager.Input) (value string, err error)
 	Workspace string
 	Only      []string
+
+	// Stores says where the stores are that the file may refer to; the folder of the file and its helpers are put in. Nil asks
+	// none: references to them stay as they are written.
+	Stores *secret.Options
+
+	Context context.Context // ends the questions to stores; nil has no end
+
+	secrets map[string]manager.SecretFunc
 }
 
 func (o Options) reader() manager.ReadOptions {
 	return manager.ReadOptions{
 		Lookup: o.Lookup, Input: o.Input, Ask: o.Ask, Workspace: o.Workspace, Only: o.Only, Sections: []string{sectionKey},
+		Secrets: o.secrets, Context: o.Context,
 	}
 }
 
 // ReadFile reads the configuration file at path. See [Read].
 func ReadFile(path string, opts Options) (*Config, error) {
-	f, err := manager.ReadFile(path, opts.reader())
-	return fromFile(f, err, opts)
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // it was read only
+	return readStores(r, path, opts)
 }
 
 // Read reads a configuration; name stands for the file in errors.
@@ -107,6 +124,5 @@ func ReadFile(path string, opts Options) (*Config, error) {
 // together with the error: a gateway that starts goes on without the bad ones, one that reloads keeps what it has.
 // Errors about the content are [*manager.ConfigErrors].
 func Read(r io.Reader, name string, opts Options) (*Config, error) {
-	f, err := manager.Read(r, name, opts.reader())
-	return fromFile(f, err, opts)
+	return readStores(r, name, opts)
 }

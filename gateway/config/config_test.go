@@ -37,7 +37,7 @@ func TestNormalForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bytes.Contains(got, []byte("secret")) {
+			if bytes.Contains(got, []byte("secret-")) {
 				t.Errorf("a secret is shown:\n%s", got)
 			}
 			compare(t, strings.TrimSuffix(file, ".json")+".golden", got)
@@ -75,7 +75,7 @@ func TestWrongSettings(t *testing.T) {
 		{`[]`, "f:1:12: gateway: this must be an object, not a list"},
 		{`{"lisen":"x"}`, "f:1:21: gateway.lisen: this key is not known; did you mean listen?"},
 		{`{"pagesize":1}`, "f:1:24: gateway.pagesize: this key is not known; did you mean pageSize?"},
-		{`{"wholly":1}`, "f:1:22: gateway.wholly: this key is not known; known are listen, path, allowedHosts, allowedOrigins, insecure, auth, prefix, separator, maxNameLength, connectTimeout, listTimeout, callTimeout, totalTimeout, pool, pageSize, requireAll, stateKeys, onDown, audit, policy, roots, serveAll, bundles, search, extensions, servers"},
+		{`{"wholly":1}`, "f:1:22: gateway.wholly: this key is not known; known are listen, path, allowedHosts, allowedOrigins, insecure, auth, prefix, separator, maxNameLength, connectTimeout, listTimeout, callTimeout, totalTimeout, pool, pageSize, requireAll, stateKeys, secrets, onDown, audit, policy, roots, serveAll, bundles, search, extensions, servers"},
 		{`{"listen":8421}`, "f:1:22: gateway.listen: this must be text in quotes, not a number"},
 		{`{"listen":"8421"}`, "f:1:22: gateway.listen: this must be host:port, such as 127.0.0.1:8421"},
 		{`{"listen":"h:http"}`, "f:1:22: gateway.listen: the port must be a number from 0 to 65535"},

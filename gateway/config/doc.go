@@ -20,6 +20,7 @@
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart
+//	    "secrets": {"op": ["op", "read", "op://{ref}"]}, // programs that print what ${op:REF} stands for
 //	    "onDown": "keep",                // or hide, fail: what is listed of a server that is down
 //	    "audit": null,                   // {"file": "audit.jsonl"}: a line for each request; see below
 //	    "policy": {"rules": [], "default": "allow", "rateLimits": [], "ask": {}, "pin": null, "scan": {"do": "warn"}, "redact": []}, // see package policy

@@ -11,6 +11,7 @@ const mask = "***"
 
 var (
 	loneReference = regexp.MustCompile(`^\$\{(env:|input:)?[A-Za-z0-9_.-]+\}$`)
+	loneSecret    = regexp.MustCompile(`^\$\{[a-z][a-z0-9-]*:[^\s${}"'` + "`" + `-][^${}[:cntrl:]]*\}$`)
 	beforeDefault = regexp.MustCompile(`\$\{[^${}]*?:-`)
 	secretFlag    = regexp.MustCompile(`(?i)^-.*(key|token|secret|passw|auth|cred|header|cookie)|^-H$`)
 	variableName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -43,9 +44,9 @@ func maskDefaults(text string) string {
 	}
 }
 
-// maskValue hides a text unless it only names a variable.
+// maskValue hides a text unless it only names a variable, or what a store holds.
 func maskValue(text string) string {
-	if text == "" || loneReference.MatchString(text) {
+	if text == "" || loneReference.MatchString(text) || loneSecret.MatchString(text) && !strings.Contains(text, ":-") {
 		return text
 	}
 	return mask

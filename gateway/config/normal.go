@@ -87,6 +87,7 @@ func (c *Config) normalSection() ordered {
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},
 		{"stateKeys", list(c.StateKeys.show())},
+		{"secrets", c.normalSecrets()},
 		{"onDown", c.OnDown},
 		{"audit", c.normalAudit()},
 		{"policy", c.normalPolicy()},

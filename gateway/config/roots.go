@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/url"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
@@ -86,7 +85,7 @@ func (s *section) rootURI(to *Root) func(*manager.Value) {
 		if !ok {
 			return
 		}
-		if text == v.Text() && s.asWritten() && strings.Contains(text, "${") { // nobody is told of it
+		if text == v.Text() && s.unread(text) { // nobody is told of it
 			to.URI, to.Written = text, text
 			return
 		}

@@ -21,6 +21,9 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 	if len(f.Names) > maxServers {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
 	} else if v := f.Root.Member(sectionKey); v != nil {
+		if opts.Stores != nil && !s.asWritten() {
+			f.Prepare(referring(f, v, opts), opts.reader())
+		}
 		s.object(v, s.settings())
 		s.named(v)
 		s.checkServeAll(v)
@@ -50,6 +53,7 @@ type section struct {
 	file     *manager.File
 	opts     Options // that the file was read with
 	problems *manager.ConfigErrors
+	note     *[]string // texts with variables are noted here and not expanded; nil expands them
 }
 
 // setting is one key and what is done with its value.
@@ -83,6 +87,7 @@ func (s *section) settings() []setting {
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
 		{"stateKeys", s.stateKeys},
+		{"secrets", s.secrets},
 		{"onDown", s.text((*string)(&c.OnDown), checkOnDown)},
 		{"audit", s.audit},
 		{"policy", func(v *manager.Value) { s.object(v, s.policy()) }},

@@ -3,7 +3,6 @@ package config
 import (
 	"crypto/sha256"
 	"fmt"
-	"strings"
 
 	"github.com/rialto-mcp/rialto/manager"
 )
@@ -53,7 +52,7 @@ func (s *section) stateKeys(v *manager.Value) {
 			continue
 		}
 		k.shown = append(k.shown, maskValue(child.Text()))
-		written := s.asWritten() && strings.Contains(text, "${")
+		written := s.unread(text)
 		if text == mask || !written && !s.check(child, checkStateKey(text)) {
 			continue // the normal form's mask is nobody's key
 		}

@@ -73,7 +73,11 @@ func (c *checkCommand) named(ctx context.Context, e *environment) (*config.Confi
 	if path == "" {
 		return nil, "", usage("there is no mcp.json or .mcp.json here; name the file: rialto check FILE")
 	}
-	conf, err := c.read(ctx, e, e.console, path, nil)
+	read := c.readWritten
+	if c.Connect {
+		read = c.read
+	}
+	conf, err := read(ctx, e, e.console, path, nil)
 	var known *failure
 	switch {
 	case err == nil:

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rialto-mcp/rialto/gateway/config"
+	"github.com/rialto-mcp/rialto/gateway/secret"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -27,10 +29,21 @@ func (f *fileFlags) read(ctx context.Context, e *environment, c *console, path s
 	return f.readFirst(ctx, in, path, only)
 }
 
+// readWritten is read without asking stores: references to them stay as they are written.
+func (f *fileFlags) readWritten(ctx context.Context, e *environment, c *console, path string, only []string) (*config.Config, error) {
+	in, err := f.inputs(e, c)
+	if err != nil {
+		return nil, err
+	}
+	in.stores = nil
+	return f.readFirst(ctx, in, path, only)
+}
+
 // inputs gives what flags say of inputs.
 func (f *fileFlags) inputs(e *environment, c *console) (*inputs, error) {
 	in := &inputs{
 		given: make(map[string]string), used: make(map[string]bool), answered: make(map[string]string), lookup: e.lookup, console: c,
+		stores: &secret.Options{Lookup: e.lookup, Warn: e.warnings()},
 	}
 	for _, flag := range f.Input {
 		id, value, ok := strings.Cut(flag, "=")
@@ -50,6 +63,7 @@ func (f *fileFlags) readWith(ctx context.Context, in *inputs, path string, only 
 	}
 	return config.ReadFile(path, config.Options{
 		Lookup: in.lookup, Input: in.value, Ask: func(i manager.Input) (string, error) { return in.ask(ctx, i) }, Workspace: workspace, Only: only,
+		Stores: in.stores, Context: ctx,
 	})
 }
 
@@ -97,6 +111,22 @@ type inputs struct {
 	missing  []string          // how to give those that nobody has answered
 	lookup   func(string) (string, bool)
 	console  *console // nil where nobody can be asked
+
+	stores *secret.Options // nil asks none
+}
+
+// warnings gives what tells of each thing once, however often files are read.
+func (e *environment) warnings() func(text string) {
+	var mu sync.Mutex
+	told := make(map[string]bool)
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !told[text] {
+			told[text] = true
+			_, _ = fmt.Fprintf(e.stderr, "warning: %s\n", clean(text)) // there is nobody else to tell
+		}
+	}
 }
 
 // value is what flags and the environment say.

@@ -55,7 +55,7 @@ func (g *gatewayCommand) source(ctx context.Context, e *environment, in *inputs)
 }
 
 // again reads the file while the gateway runs. Nobody is asked, but what was answered before still counts. Entries that want
-// something else are left out; any other mistake refuses the file.
+// something else, or that a store has nothing for, are left out; any other mistake refuses the file.
 func (g *gatewayCommand) again(ctx context.Context, in *inputs) (conf *config.Config, left, err error) {
 	in.console, in.missing = nil, nil
 	conf, err = g.readWith(ctx, in, g.Config, nil)
@@ -67,7 +67,7 @@ func (g *gatewayCommand) again(ctx context.Context, in *inputs) (conf *config.Co
 		return nil, nil, err
 	}
 	for _, m := range mistakes.List {
-		if !slices.ContainsFunc(in.missing, func(text string) bool { return strings.HasSuffix(m.Text, text) }) {
+		if m.Store == "" && !slices.ContainsFunc(in.missing, func(text string) bool { return strings.HasSuffix(m.Text, text) }) {
 			return nil, nil, err
 		}
 	}

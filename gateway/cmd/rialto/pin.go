@@ -26,7 +26,7 @@ func (c *pinCommand) target() *targeted { return nil }
 func (c *pinCommand) shift()            {}
 
 func (c *pinCommand) do(ctx context.Context, e *environment) error {
-	read := &checkCommand{File: c.File, fileFlags: c.fileFlags}
+	read := &checkCommand{File: c.File, Connect: true, fileFlags: c.fileFlags}
 	conf, path, err := read.named(ctx, e)
 	if err != nil {
 		return err
