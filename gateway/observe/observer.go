@@ -110,8 +110,12 @@ func (o *Observer) finish(ctx context.Context, req *server.Request, r *record, p
 			r.Reason = short(err.Error())
 			break
 		}
-		code := int64(fault.Code)
-		r.Code = &code
+		if fault.Code.IsSymbolic() { // its number is another one in each era
+			r.Reason = short(fault.Code.String())
+		} else {
+			code := int64(fault.Code)
+			r.Code = &code
+		}
 		if !fault.Remote { // what a server says may hold anything
 			r.Reason = short(fault.Message)
 		}

@@ -82,6 +82,7 @@ func TestAudit(t *testing.T) {
 		call("ask", struct{}{})
 		call("nosuch", struct{}{})
 		_, _ = c.ReadResource(t.Context(), "memo://one")
+		_, _ = c.ReadResource(t.Context(), "memo://two")
 		_, _ = c.GetPrompt(t.Context(), "greet", nil)
 		_, _ = c.ListTools(t.Context(), nil)
 
@@ -94,6 +95,7 @@ func TestAudit(t *testing.T) {
 			{"name": "ask", "outcome": "refused", "decision": "deny", "rule": "no ask", "code": int(mcp.CodeInvalidParams), "reason": "not for you"},
 			{"server": nil, "shown": "nosuch", "outcome": "refused", "code": int(mcp.CodeInvalidParams)},
 			{"method": "resources/read", "kind": "resource", "name": "memo://one", "outcome": "ok"},
+			{"name": "memo://two", "outcome": "error", "code": nil, "reason": mcp.CodeResourceNotFound.String()}, // its number is the era's
 			{"method": "prompts/get", "kind": "prompt", "name": "greet", "outcome": "ok"},
 		}
 		if len(lines) != len(want) {
