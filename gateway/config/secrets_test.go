@@ -93,7 +93,7 @@ func TestWrongHelpers(t *testing.T) {
 		}
 	}
 	_, err := Read(strings.NewReader(`{"gateway": {"secrets": {"op": ["op", "{ref}"]}}, "mcpServers": {"a": {"command": "${pass:hush}"}}}`), "f", Options{Lookup: func(string) (string, bool) { return "", false }})
-	if want := `f:1:83: mcpServers.a.command: server "a": this ${...} is none of ${VAR}, ${VAR:-default}, ${env:VAR}, ${file:...}, ${op:...}, ${vault:...}; for the characters themselves write $${`; err == nil || err.Error() != want {
+	if want := `f:1:83: mcpServers.a.command: server "a": this ${...} is none of ${VAR}, ${VAR:-default}, ${env:VAR}, ${file:...}, ${keychain:...}, ${op:...}, ${vault:...}; for the characters themselves write $${`; err == nil || err.Error() != want {
 		t.Errorf("a helper that is not there:\n got %v\nwant %s", err, want)
 	}
 }

@@ -2,6 +2,7 @@
 // environment:
 //
 //	${file:PATH}                  the content of a file; relative to the configuration
+//	${keychain:SERVICE/ACCOUNT}   the keychain of the operating system
 //	${vault:MOUNT/PATH#KEY}       HashiCorp Vault, key-value engine of either version
 //	${op:dev/github/token}        what a program prints, for a name that the configuration gives it
 //
@@ -63,7 +64,7 @@ func (o Options) path(name string) string {
 // them, so that several keys of one secret are of one version of it.
 func Stores(o Options) map[string]manager.SecretFunc {
 	o = o.withDefaults()
-	all := map[string]manager.SecretFunc{"file": o.file, "vault": newVault(o).get}
+	all := map[string]manager.SecretFunc{"file": o.file, "keychain": newKeychain().find, "vault": newVault(o).get}
 	for name, command := range o.Helpers {
 		all[name] = helper{command: command, options: o}.get
 	}
