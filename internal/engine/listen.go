@@ -38,6 +38,7 @@ type listen struct {
 	over  bool          // this side ends it
 	ended bool          // this side has ended it
 	done  chan struct{} // closed when ended becomes true; made only where a goroutine waits for that
+	left  chan struct{} // closed when Listen has done what end left to it; made by end
 }
 
 func (l *listen) wants(c Change, uri string) bool {
@@ -64,10 +65,12 @@ func (in *Incoming) Listen(ctx context.Context, honoured mcp.SubscriptionFilter)
 	}
 	if err := in.acknowledge(ctx, l); err != nil {
 		h.remove(l)
+		h.settled(l)
 		return &era.Outcome{Err: mcp.Errorf(mcp.CodeInvalidRequest, "a subscription is an event stream; name text/event-stream in Accept"), Row: era.RowNotAcceptable}
 	}
 	if !h.opened(l) { // shut down meanwhile, and left to us so that the acknowledgement is first
 		h.farewell(ctx, l)
+		h.settled(l)
 		return nil
 	}
 	gone := func() {
@@ -156,6 +159,15 @@ func (h *hub) opened(l *listen) bool {
 	return !l.over
 }
 
+// settled says that Listen has done what was left to it.
+func (h *hub) settled(l *listen) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.left != nil {
+		close(l.left)
+	}
+}
+
 // ended is closed when this side has ended the listen.
 func (h *hub) ended(l *listen) <-chan struct{} {
 	h.mu.Lock()
@@ -225,13 +237,25 @@ func (h *hub) endOf(ctx context.Context, p *Peer) {
 	}
 }
 
-// end ends one listen gracefully, once. One that is not acknowledged yet is left to Listen.
+// end ends one listen gracefully, once. One that is not acknowledged yet is left to Listen, and waited for.
 func (h *hub) end(ctx context.Context, l *listen) {
 	h.mu.Lock()
 	first, open := !l.over, l.open
 	l.over = true
+	if first && !open {
+		l.left = make(chan struct{})
+	}
 	h.mu.Unlock()
-	if !first || !open {
+	switch {
+	case !first:
+		return
+	case !open:
+		ctx, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		select {
+		case <-l.left:
+		case <-ctx.Done():
+		}
 		return
 	}
 	h.farewell(ctx, l)

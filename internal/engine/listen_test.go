@@ -173,3 +173,37 @@ func (x *stuckAnswer) Answer(context.Context, []byte, int, int64) error {
 	<-x.stuck
 	return nil
 }
+
+// TestShutdownInTheMiddleOfAnAcknowledgement holds that a shutdown waits for a listen that is being opened: its client gets the
+// acknowledgement and then the end, before connections are closed.
+func TestShutdownInTheMiddleOfAnAcknowledgement(t *testing.T) {
+	for name, refuses := range map[string]error{"sent": nil, "not sent": errors.New("gone")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := engine.New(call(listens), engine.Options{})
+				x := listen(t)
+				x.held, x.refuses = make(chan struct{}), refuses
+				go e.Receive(t.Context(), x)
+				synctest.Wait()
+				down := make(chan error, 1)
+				go func() { down <- e.Shutdown(context.Background()) }()
+				synctest.Wait()
+				select {
+				case <-down:
+					t.Fatal("the shutdown did not wait")
+				default:
+				}
+				close(x.held)
+				if err := <-down; err != nil {
+					t.Error(err)
+				}
+				if refuses == nil {
+					x.want(t, ack, `result {"jsonrpc":"2.0","id":1,"result":`)
+				}
+				if n := e.Listens(); n != 0 {
+					t.Errorf("%d listens are left", n)
+				}
+			})
+		})
+	}
+}

@@ -46,7 +46,8 @@ type exchange struct {
 	peer      transport.Peer
 	principal *mcp.Principal
 	parks     bool
-	refuses   error // of Send
+	refuses   error         // of Send
+	held      chan struct{} // Send waits until it is closed; nil for no wait
 
 	mu   sync.Mutex
 	log  []string
@@ -69,6 +70,9 @@ func (x *exchange) note(what string) {
 }
 
 func (x *exchange) Send(_ context.Context, frame []byte) error {
+	if x.held != nil {
+		<-x.held
+	}
 	if x.refuses != nil {
 		return x.refuses
 	}
