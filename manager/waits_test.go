@@ -36,6 +36,7 @@ func TestPausesOfThoseThatLetNobodyIn(t *testing.T) {
 		}
 		defer m.Close()
 		time.Sleep(time.Hour)
+		synctest.Wait() // a try is due at this very moment
 		mu.Lock()
 		defer mu.Unlock()
 		if s := m.Status()[0]; s.State != manager.NeedsAuthorization || s.Retry != time.Minute || tries < 59 || tries > 61 {
