@@ -53,6 +53,9 @@ func keyOf(who *mcp.Principal) string {
 // viewOf is what a caller sees, before the rules narrow it.
 func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	base := b.view.Load()
+	if keyOf(c.Principal) == "" && c.Session == "" { // nobody who could have a connection: nothing is gathered for each call
+		return base
+	}
 	snaps, own := b.ups.SnapshotsFor(c)
 	if !own {
 		return base
