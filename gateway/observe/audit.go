@@ -86,6 +86,7 @@ type Audit struct {
 	dropped  int      // lines since the last one that was written
 	failure  error    // why writing does not work at the moment
 	next     *Change  // that is to be taken into use
+	before   int      // how many of lines are older than next, and so for the file before it
 	closed   bool
 }
 
@@ -136,13 +137,16 @@ func (c *Change) Drop() {
 }
 
 // Take takes a change into use. Lines that wait are tried on the file before, once, and what it does not take goes to the new
-// one.
+// one, as all that come after Take do: who renamed the file may have it to himself from then on.
 func (a *Audit) Take(c *Change) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		c.Drop()
 		return
+	}
+	if a.next == nil || c.file == nil { // what came after an earlier change is for the newest file, where there is one
+		a.before = len(a.lines)
 	}
 	if a.next != nil {
 		a.next.Drop()
@@ -261,13 +265,13 @@ func (a *Audit) changing() bool {
 	return a.next != nil
 }
 
-// take gives the writer what waits.
-func (a *Audit) take() (lines [][]byte, change *Change, dropped int) {
+// take gives the writer what waits: lines that are older than a change, the change, and lines.
+func (a *Audit) take() (old [][]byte, change *Change, lines [][]byte, dropped int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	lines, change, dropped = a.lines, a.next, a.dropped
-	a.lines, a.bytes, a.next, a.dropped = nil, 0, nil, 0
-	return lines, change, dropped
+	old, change, lines, dropped = a.lines[:a.before:a.before], a.next, a.lines[a.before:], a.dropped
+	a.lines, a.bytes, a.next, a.before, a.dropped = nil, 0, nil, 0, 0
+	return old, change, lines, dropped
 }
 
 // giveBack returns what could not be written, and says why. What came meanwhile follows it.
@@ -278,6 +282,9 @@ func (a *Audit) giveBack(lines [][]byte, dropped int, why error) {
 		a.bytes += len(line)
 	}
 	a.lines = append(lines, a.lines...)
+	if a.next != nil {
+		a.before += len(lines)
+	}
 	a.dropped += dropped
 	first := a.failure == nil
 	a.failure = why

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -343,6 +344,57 @@ func TestTurnedOnAgain(t *testing.T) {
 		if got := contents(t, path); len(got) != 1 {
 			t.Fatalf("the lines are %v", got)
 		}
+	}
+}
+
+// TestLinesFollowTheChange holds that nothing that comes after a change is written to the file before it, however late the
+// writer is: that file may be packed or moved by then.
+func TestLinesFollowTheChange(t *testing.T) {
+	none := (*disk)(nil)
+	for name, c := range map[string]struct {
+		full    bool    // the first file takes nothing
+		changes []*disk // taken one after another, with a line after each
+		want    [][]string
+	}{
+		"another":              {false, []*disk{{room: -1}}, [][]string{{"first", "before"}, {"after 0"}}},
+		"one after another":    {false, []*disk{{room: -1}, {room: -1}}, [][]string{{"first", "before"}, {}, {"after 0", "after 1"}}},
+		"off":                  {false, []*disk{none}, [][]string{{"first", "before"}}},
+		"off and on":           {false, []*disk{none, {room: -1}}, [][]string{{"first", "before"}, {"after 1"}}},
+		"another, then off":    {false, []*disk{{room: -1}, none}, [][]string{{"first", "before", "after 0"}, {}}},
+		"the first takes none": {true, []*disk{{room: -1}}, [][]string{{}, {"first", "before", "after 0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := &disk{room: -1, hold: make(chan struct{})}
+				if c.full {
+					first.room = 0
+				}
+				a, _ := opened(t, AuditOptions{File: "x", open: first.open})
+				a.put(&record{Outcome: "first"}, nowhere)
+				synctest.Wait() // the writer hangs in that one
+				a.put(&record{Outcome: "before"}, nowhere)
+				disks := []*disk{first}
+				for i, d := range c.changes {
+					var o AuditOptions
+					if d != nil {
+						o, disks = AuditOptions{File: "y", open: d.open}, append(disks, d)
+					}
+					next, err := a.Prepare(o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					a.Take(next)
+					a.put(&record{Outcome: fmt.Sprint("after ", i)}, nowhere)
+				}
+				close(first.hold)
+				synctest.Wait()
+				for i, d := range disks {
+					if got := d.lines(t); !slices.Equal(got, c.want[i]) {
+						t.Errorf("file %d has %q, want %q", i, got, c.want[i])
+					}
+				}
+			})
+		})
 	}
 }
 

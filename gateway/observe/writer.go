@@ -118,16 +118,15 @@ func (w *writer) run() {
 
 // step takes a change up and writes what waits. It answers whether writing has failed.
 func (w *writer) step() (failed bool) {
-	rest, change, dropped := w.audit.take()
-	var err error
-	if w.file != nil || change == nil { // lines that came after the log was turned on are for the file to come
-		rest, dropped, err = w.write(rest, dropped)
-	}
+	old, change, lines, dropped := w.audit.take()
 	if change != nil {
+		if w.file != nil {
+			old, dropped, _ = w.write(old, dropped) // what it does not take is for the next one, with its own error
+		}
 		w.shut()
 		w.opts, w.file, w.torn = change.opts, change.file, false
-		rest, dropped, err = w.write(rest, dropped)
 	}
+	rest, dropped, err := w.write(append(old, lines...), dropped)
 	if err != nil {
 		w.audit.giveBack(rest, dropped, err)
 		return true
