@@ -98,7 +98,7 @@ func (v *Introspection) GoString() string { return v.String() }
 
 // NewIntrospection makes a verifier. It asks nothing yet.
 func NewIntrospection(o IntrospectionOptions) (*Introspection, error) {
-	if err := checkURL("URL", o.URL); err != nil {
+	if err := checkOption("URL", o.URL, CheckAddress); err != nil {
 		return nil, err
 	}
 	if o.Issuer == "" {

@@ -87,11 +87,11 @@ func (v *JWT) epoch() uint64 {
 
 // NewJWT makes a verifier. It fetches nothing yet.
 func NewJWT(o JWTOptions) (*JWT, error) {
-	if err := checkURL("Issuer", o.Issuer); err != nil {
+	if err := checkOption("Issuer", o.Issuer, CheckAddress); err != nil {
 		return nil, err
 	}
 	if o.JWKSURL != "" {
-		if err := checkEndpoint("JWKSURL", o.JWKSURL); err != nil {
+		if err := checkOption("JWKSURL", o.JWKSURL, CheckEndpoint); err != nil {
 			return nil, err
 		}
 	}

@@ -191,7 +191,7 @@ func discover(ctx context.Context, client *http.Client, issuer string) (string, 
 		case doc.Issuer != issuer:
 			return "", fmt.Errorf("%s is the metadata of another issuer", place)
 		}
-		if err := checkEndpoint("jwks_uri", doc.Keys); err != nil {
+		if err := checkOption("jwks_uri", doc.Keys, CheckEndpoint); err != nil {
 			return "", err
 		}
 		if u.Scheme == "https" && !strings.HasPrefix(strings.ToLower(doc.Keys), "https:") {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"time"
 
@@ -169,7 +168,7 @@ func (o Options) Check() error {
 		return errors.New("auth: Verifier is not set")
 	}
 	if o.Resource != "" {
-		if err := checkURL("Resource", o.Resource); err != nil {
+		if err := checkOption("Resource", o.Resource, CheckAddress); err != nil {
 			return err
 		}
 	}
@@ -177,7 +176,7 @@ func (o Options) Check() error {
 		return fmt.Errorf("auth: Path %q does not begin with a slash", o.Path)
 	}
 	for _, issuer := range o.AuthorizationServers {
-		if err := checkURL("AuthorizationServers", issuer); err != nil {
+		if err := checkOption("AuthorizationServers", issuer, CheckAddress); err != nil {
 			return err
 		}
 	}
@@ -192,29 +191,10 @@ func (o Options) Check() error {
 	return nil
 }
 
-// checkURL takes https, and http on loopback names, without query and fragment.
-func checkURL(option, raw string) error {
-	if strings.Contains(raw, "?") {
-		return fmt.Errorf("auth: %s %q is no address of the form https://host/path", option, raw)
-	}
-	return checkEndpoint(option, raw)
-}
-
-// checkEndpoint is checkURL for addresses that are only asked and name nothing: they may have a query.
-func checkEndpoint(option, raw string) error {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
+// checkOption says which option an address is wrong in.
+func checkOption(option, address string, check func(string) error) error {
+	if err := check(address); err != nil {
 		return fmt.Errorf("auth: %s: %w", option, err)
-	case u.Host == "" || u.User != nil || strings.Contains(raw, "#"):
-		return fmt.Errorf("auth: %s %q is no address of the form https://host/path", option, raw)
-	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
-		return fmt.Errorf("auth: %s %q must begin with https:// unless it is on this machine", option, raw)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/manager"
 )
 
@@ -67,7 +68,7 @@ func (s *section) auth(v *manager.Value) {
 	scopes := func(to *[]string) func(*manager.Value) { return s.texts(to, checkScope) }
 	before := s.problems.Empty()
 	s.object(v, []setting{
-		{"resource", s.text(&a.Resource, checkAddress)},
+		{"resource", s.text(&a.Resource, auth.CheckAddress)},
 		{"tokens", func(v *manager.Value) { s.tokens(v, a) }},
 		{"jwt", func(v *manager.Value) { s.issuers(v, a) }},
 		{"scopes", scopes(&a.Scopes)},
@@ -205,9 +206,9 @@ func (s *section) issuers(v *manager.Value, a *Auth) {
 	for _, child := range all {
 		var i Issuer
 		s.object(child, []setting{
-			{"issuer", s.text(&i.URL, checkAddress)},
+			{"issuer", s.text(&i.URL, auth.CheckAddress)},
 			{"audience", s.oneOrMore(&i.Audiences, checkAudience)},
-			{"jwksUrl", s.text(&i.JWKSURL, checkEndpoint)},
+			{"jwksUrl", s.text(&i.JWKSURL, auth.CheckEndpoint)},
 			{"algorithms", s.texts(&i.Algorithms, checkAlgorithm)},
 			{"rolesClaim", s.text(&i.RolesClaim, checkRole)},
 			{"requireType", s.boolean(&i.RequireType)},

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -73,28 +71,4 @@ func checkAlgorithm(name string) error {
 		return fmt.Errorf("this must be one of %s; others can be forged by whoever can check them", strings.Join(known, ", "))
 	}
 	return nil
-}
-
-// checkAddress takes what names something: https, or http on this machine, without query and fragment.
-func checkAddress(address string) error {
-	if strings.ContainsAny(address, "?#") {
-		return errors.New("this must be an address without query and fragment, such as https://mcp.example.com/mcp")
-	}
-	return checkEndpoint(address)
-}
-
-func checkEndpoint(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(address, "#"):
-		return errors.New("this must be an address such as https://mcp.example.com/mcp")
-	case u.Scheme != "https" && !(u.Scheme == "http" && isThisMachine(u.Hostname())):
-		return errors.New("the address must begin with https:// unless it is on this machine: tokens travel there, or are believed for what it says")
-	}
-	return nil
-}
-
-func isThisMachine(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/auth/oauth"
 	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
@@ -38,8 +39,8 @@ func (s *section) credentials(name string, own *ServerSettings) func(*manager.Va
 		before := len(s.problems.List)
 		s.object(v, []setting{
 			{"type", s.text((*string)(&c.Type), checkType)},
-			{"issuer", s.text(&c.Issuer, checkAddress)},
-			{"tokenUrl", s.text(&c.TokenURL, checkEndpoint)},
+			{"issuer", s.text(&c.Issuer, auth.CheckAddress)},
+			{"tokenUrl", s.text(&c.TokenURL, auth.CheckEndpoint)},
 			{"clientId", s.text(&c.ClientID, checkClient)},
 			{"clientSecret", func(v *manager.Value) { c.ClientSecret, _ = s.expanded(v) }},
 			{"audience", s.oneOrMore(&c.Audience, checkAudience)},
