@@ -37,8 +37,9 @@ func TestKilled(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// Three full files are there from the fourth rotation on: a kill in the middle of one leaves a number out.
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(path + ".3"); err == nil {
+		if _, err := os.Stat(path + ".4"); err == nil {
 			break
 		}
 		if time.Now().After(deadline) {
