@@ -17,7 +17,7 @@ import (
 // Asking stands between a bridge and its servers and decides what those ask, by the settings that Over was given last. A
 // server that asks by a request of its own is refused with an error. One that asks by the result of a call is told that the
 // user has declined, where it asks the user, and the call goes on; where it asks anything else the call ends with an error.
-// The client sees nothing of what is refused.
+// The client sees nothing of what is refused. What is said in the middle of calls is masked here too, by the redactions.
 func (p *Policy) Asking(ups bridge.Upstreams) bridge.Upstreams { return &asking{ups, p} }
 
 type asking struct {
@@ -38,7 +38,10 @@ var declined = json.RawMessage(`{"action":"` + mcp.ElicitDecline + `"}`)
 // Call implements bridge.Upstreams.
 func (a *asking) Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error) {
 	may := a.policy.ask.Load().of(name)
-	q := &questions{a, ctx, name, may, call}
+	q := &questions{a, ctx, name, may, call, a.policy.midst(ctx, name, call.Caller)}
+	if err := q.maskAnswers(); err != nil {
+		return nil, err
+	}
 	q.unwrap()
 	if call.Caller != nil {
 		told := *call.Caller
@@ -54,18 +57,28 @@ func (a *asking) Call(ctx context.Context, name string, call upstream.Call) (*up
 			if refusal != nil {
 				return nil, refusal
 			}
-			return ask(ctx, method, params)
+			answer, err := ask(ctx, method, params)
+			if err != nil {
+				return nil, q.midst.declined(method, err)
+			}
+			if answer, refusal = q.midst.answer(method, answer); refusal != nil {
+				return nil, refusal
+			}
+			return answer, nil
 		}
 	}
+	q.call.OnProgress = q.midst.notices(mcp.NotifyProgress, call.OnProgress)
+	q.call.OnTaskProgress = q.midst.notices(mcp.NotifyProgress, call.OnTaskProgress)
+	q.call.OnLog = q.midst.notices(mcp.NotifyMessage, call.OnLog)
 	for range maxDeclined {
 		answer, err := a.Upstreams.Call(ctx, name, q.call)
 		switch {
 		case err != nil:
-			return nil, q.pages(err)
+			return nil, q.midst.fault(call.Method, q.pages(err))
 		case call.Method == mcp.MethodGetTask:
 			return q.ofTask(answer)
 		case answer.InputRequests == nil:
-			return answer, nil
+			return q.midst.result(call.Method, answer)
 		}
 		again, err := q.ofResult(answer)
 		if err != nil || !again {
@@ -82,9 +95,19 @@ type questions struct {
 	server string
 	may    Asking
 	call   upstream.Call
+	midst  *midst
 }
 
+// decide says what becomes of a question. It is masked before a server's name is put to it, which is the operator's word.
 func (q *questions) decide(method string, params json.RawMessage) (json.RawMessage, *mcp.Error) {
+	params, refusal := q.midst.question(method, params)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return q.judge(method, params)
+}
+
+func (q *questions) judge(method string, params json.RawMessage) (json.RawMessage, *mcp.Error) {
 	params, refusal := q.may.question(q.server, method, params)
 	if refusal != nil {
 		d := Decision{By: ByAsk, Effect: Refused, Reason: refusal.Message, Method: method, Target: route.Target{Server: q.server}}
@@ -193,12 +216,16 @@ func (q *questions) pages(err error) error {
 	}
 	list, _ := jsonrpc.Member(fault.Data, "elicitations")
 	out, first := json.RawMessage("["), true
-	for page := range jsonrpc.Elements(list) {
+	for raw := range jsonrpc.Elements(list) {
+		page, refusal := q.midst.question(mcp.MethodElicit, raw)
+		if refusal != nil {
+			return refusal
+		}
 		asked := page
 		if jsonrpc.IsObject(page) {
 			asked = jsonrpc.With(nil, page, "mode", []byte(`"url"`))
 		}
-		if _, refusal := q.decide(mcp.MethodElicit, asked); refusal != nil {
+		if _, refusal := q.judge(mcp.MethodElicit, asked); refusal != nil {
 			return refusal
 		}
 		if !first {
@@ -207,16 +234,27 @@ func (q *questions) pages(err error) error {
 		first = false
 		out = append(out, q.may.named(q.server, page)...)
 	}
-	if first {
+	text, refusal := q.midst.demand(fault.Message)
+	switch {
+	case refusal != nil:
+		return refusal
+	case first && text == fault.Message:
 		return err
 	}
 	shown := *fault
+	if shown.Message = text; first {
+		return &shown
+	}
 	shown.Data = jsonrpc.With(nil, fault.Data, "elicitations", append(out, ']'))
 	return &shown
 }
 
 // ofTask decides the questions of a task. Those that are refused are answered with no, and left out of what the task says.
 func (q *questions) ofTask(answer *upstream.Answer) (*upstream.Answer, error) {
+	answer, err := q.midst.result(q.call.Method, answer)
+	if err != nil {
+		return nil, err
+	}
 	all, ok := jsonrpc.Member(answer.Result, "inputRequests")
 	if !ok || !jsonrpc.IsObject(all) {
 		return answer, nil

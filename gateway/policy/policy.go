@@ -42,6 +42,8 @@ type Policy struct {
 	ask    atomic.Pointer[Ask] // never nil
 	quiet  quiet
 
+	redactors atomic.Pointer[[]*redactor] // for what is said in the middle of calls; nil before there are any
+
 	scanning sync.Mutex
 	looks    kept[look]
 	signs    map[string]bool // that were told
@@ -82,11 +84,13 @@ type laid struct {
 	rules     *ruleset
 	limits    []*limit
 	redactors []*redactor
+	masked    maskedLists
 }
 
 // Over adds settings to rules: what those show is narrowed, and their steps stand around those of the policy, which so decides
-// by what a server would get, and whose refusals they see. It fails when an expression cannot be compiled. What servers may ask, and
-// the pins, are those of the last call: who does not take its rules into use calls it again with the settings before.
+// by what a server would get, and whose refusals they see. It fails when an expression cannot be compiled. What servers may ask, the
+// pins, and what is masked in the middle of calls, are those of the last call: who does not take its rules into use calls it again
+// with the settings before.
 func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	set, err := newRuleset(s, p.failed)
 	if err != nil {
@@ -113,6 +117,7 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	}
 	if len(l.redactors) > 0 {
 		steps = append(steps, l.redactStep)
+		rules.Shape = before(rules.Shape, l.redactShape)
 	}
 	if s.Scan.Do == ScanWarn || s.Scan.Do == ScanHide {
 		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.scanShape(s.Scan, snaps) })
@@ -124,6 +129,7 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 		rules.Shape = before(rules.Shape, func(snaps []upstream.Snapshot) []upstream.Snapshot { return p.pins.shape(s.Pin.OnChange, snaps) })
 	}
 	p.ask.Store(&s.Ask)
+	p.redactors.Store(&l.redactors)
 	rules.Steps = slices.Concat(rules.Steps, steps)
 	if set.hides() {
 		rules.Sight = both(rules.Sight, set.sight)

@@ -2,18 +2,13 @@ package policy
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/rialto-mcp/rialto/gateway/bridge"
-	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
-	"github.com/rialto-mcp/rialto/server"
 )
 
 // Redaction keeps texts of some form from going further.
@@ -23,7 +18,7 @@ type Redaction struct {
 	Pattern string   // of the operator's own, an RE2 expression; "" for none
 	In      RedactIn // "" means both
 	Do      RedactDo // "" means mask
-	Servers []string // whose calls it is about; none means all
+	Servers []string // it is about what goes to them and comes from them; none means all
 }
 
 // RedactIn is where a redaction looks.
@@ -32,8 +27,8 @@ type RedactIn string
 // Where a redaction looks.
 const (
 	InBoth      RedactIn = "both"
-	InArguments RedactIn = "arguments" // of tools and prompts, and of completions
-	InResults   RedactIn = "results"   // and errors
+	InArguments RedactIn = "arguments" // what clients say: arguments of tools, prompts and completions, answers to questions, metadata
+	InResults   RedactIn = "results"   // what servers say: results, errors, questions, progress, logs, states of tasks, definitions
 )
 
 // RedactDo is what a redaction does.
@@ -42,7 +37,7 @@ type RedactDo string
 // What a redaction does with what it finds.
 const (
 	Mask     RedactDo = "mask"   // words stand in its place
-	Withhold RedactDo = "refuse" // the request or the result is refused
+	Withhold RedactDo = "refuse" // the request, the result or the question is refused; what may be missing is left out
 )
 
 // Check says what is wrong with a redaction.
@@ -88,6 +83,16 @@ func newRedactor(r Redaction) (*redactor, error) {
 	return out, nil
 }
 
+// redactors of those that look somewhere; nil for none.
+func redactorsOf(all []*redactor, server string, in RedactIn) (out []*redactor) {
+	for _, r := range all {
+		if r.looks(server, in) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 func (r *redactor) looks(server string, in RedactIn) bool {
 	return (len(r.Servers) == 0 || slices.Contains(r.Servers, server)) && (r.In == "" || r.In == InBoth || r.In == in)
 }
@@ -98,6 +103,8 @@ type redaction struct {
 	left  int // of maxRedacted
 	found []hit
 }
+
+func newRedaction(with []*redactor) *redaction { return &redaction{with: with, left: maxRedacted} }
 
 type hit struct {
 	by    *redactor
@@ -149,13 +156,14 @@ func masked(text string, places []place) string {
 	return b.String() + text[at:]
 }
 
-// outcome tells of what was found, once for each redaction, and answers the error where something is refused.
-func (w *redaction) outcome(tell func(Decision), f *facts, in RedactIn) error {
+// outcome tells of what was found, once for each redaction, and answers the error where something is refused. where is the subject
+// and the verb of a sentence: "arguments hold". about makes a decision of what it is about.
+func (w *redaction) outcome(tell func(Decision), about func(Subject, Effect, string, string) Decision, where string) *mcp.Error {
 	if w.left < 0 {
-		tell(f.about(ByRedact, Refused, "", "there is more text than is looked through"))
+		tell(about(ByRedact, Refused, "", "there is more text than is looked through"))
 		return errTooMuchText
 	}
-	var refusal error
+	var refusal *mcp.Error
 	var told []hit
 	for _, h := range w.found {
 		if slices.Contains(told, h) {
@@ -165,166 +173,9 @@ func (w *redaction) outcome(tell func(Decision), f *facts, in RedactIn) error {
 		effect := Changed
 		if h.by.Do == Withhold {
 			effect = Refused
-			refusal = mcp.Errorf(mcp.CodeInvalidRequest, "The %s hold something that this gateway does not let pass: %s", in, h.label)
+			refusal = mcp.Errorf(mcp.CodeInvalidRequest, "The %s something that this gateway does not let pass: %s", where, h.label)
 		}
-		tell(f.about(ByRedact, effect, h.by.Name, fmt.Sprintf("the %s hold something of the form %s", in, h.label)))
+		tell(about(ByRedact, effect, h.by.Name, fmt.Sprintf("the %s something of the form %s", where, h.label)))
 	}
 	return refusal
-}
-
-// redactStep looks through what goes to a server and what comes back.
-func (l *laid) redactStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
-	f := factsOf(p)
-	tell := func(d Decision) { l.policy.decided(ctx, d) }
-	if w := l.redaction(p.Server, InArguments); w != nil && !p.Resumed && !p.Task {
-		params := w.arguments(f.method, p.Params, p.Fixed)
-		if err := w.outcome(tell, f, InArguments); err != nil {
-			return nil, err
-		}
-		p.Params = params
-	}
-	result, err := next(ctx)
-	w := l.redaction(p.Server, InResults)
-	if w == nil {
-		return result, err
-	}
-	var fault *mcp.Error
-	switch {
-	case errors.As(err, &fault): // one of the gateway may hold what the server has said
-		shown := *fault
-		shown.Message, shown.Data = w.text(fault.Message), w.values(fault.Data, nil)
-		if len(w.found) > 0 {
-			err = &shown
-		}
-	case err == nil && result != nil && result.Result != nil:
-		shown := *result
-		shown.Result = w.values(result.Result, ofProtocol)
-		result = &shown
-	}
-	if refusal := w.outcome(tell, f, InResults); refusal != nil {
-		return nil, refusal
-	}
-	return result, err
-}
-
-// redaction is the work on one message of a server; nil for none.
-func (l *laid) redaction(server string, in RedactIn) *redaction {
-	w := &redaction{left: maxRedacted}
-	for _, r := range l.redactors {
-		if r.looks(server, in) {
-			w.with = append(w.with, r)
-		}
-	}
-	if w.with == nil {
-		return nil
-	}
-	return w
-}
-
-// arguments masks the arguments of a request, but for those that the operator has fixed: they are no words of the client.
-func (w *redaction) arguments(method string, params json.RawMessage, fixed []string) json.RawMessage {
-	names := []string{"arguments"}
-	if method == mcp.MethodComplete {
-		names = []string{"argument", "context"}
-	}
-	for _, name := range names {
-		old, ok := jsonrpc.Member(params, name)
-		if !ok {
-			continue
-		}
-		now := w.values(jsonrpc.Without(old, fixed...), nil)
-		for _, own := range fixed {
-			if value, ok := jsonrpc.Member(old, own); ok {
-				now = jsonrpc.With(nil, now, own, value)
-			}
-		}
-		if string(now) != string(old) {
-			params = jsonrpc.With(nil, params, name, now)
-		}
-	}
-	return params
-}
-
-// ofProtocol are members of results that are no texts for people or models, outside of structured content.
-var ofProtocol = []string{"type", "mimeType", "uri", "data", "blob", "role"}
-
-// values masks every text that is a value in a JSON value, but for those of some members. All other tokens, white space and the
-// names of members stay as they are.
-func (w *redaction) values(raw json.RawMessage, but []string) json.RawMessage {
-	out := make([]byte, 0, len(raw))
-	var inside []byte // the containers that are open
-	var name []byte   // the member that a value is of
-	free := 0         // the depth of structured content; 0 outside
-	key := false
-	for i := 0; i < len(raw); {
-		c := raw[i]
-		switch c {
-		case '{', '[':
-			inside = append(inside, c)
-			if key = c == '{'; free == 0 && named(name, []string{"structuredContent"}) {
-				free = len(inside)
-			}
-		case '}', ']':
-			if len(inside) == free {
-				free = 0
-			}
-			inside = inside[:max(len(inside)-1, 0)]
-			key, name = false, nil
-		case ',':
-			key = len(inside) > 0 && inside[len(inside)-1] == '{'
-		case ':':
-			key = false
-		case '"':
-			end := pastString(raw, i)
-			token := raw[i:end]
-			switch {
-			case key:
-				name = token
-			case free == 0 && named(name, but) && inObject(inside):
-			default:
-				token = w.token(token)
-			}
-			out = append(out, token...)
-			i = end
-			continue
-		}
-		out = append(out, c)
-		i++
-	}
-	return out
-}
-
-func inObject(inside []byte) bool { return len(inside) > 0 && inside[len(inside)-1] == '{' }
-
-func named(token []byte, names []string) bool {
-	if len(names) == 0 {
-		return false
-	}
-	name, _ := jsonrpc.Text(token)
-	return slices.Contains(names, name)
-}
-
-// token masks one text.
-func (w *redaction) token(token []byte) []byte {
-	text, ok := jsonrpc.Text(token)
-	if !ok {
-		return token
-	}
-	if now := w.text(text); now != text {
-		return jsonrpc.AppendString(nil, now)
-	}
-	return token
-}
-
-// pastString is the place behind a string that begins at i.
-func pastString(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(raw)
 }

@@ -56,26 +56,26 @@ func TestForms(t *testing.T) {
 func TestRedactedTokens(t *testing.T) {
 	for _, tc := range []struct {
 		in, want string
-		but      []string
+		of       texts
 	}{
-		{`{"a" : "x SECRET\u0021", "SECRET":[1.0, "SECRET", {"b":"\u00e9\/"}], "n":null }`, `{"a" : "x [redacted own]!", "SECRET":[1.0, "[redacted own]", {"b":"\u00e9\/"}], "n":null }`, nil},
-		{`"\u0053ECRET"`, `"[redacted own]"`, nil},
+		{`{"a" : "x SECRET\u0021", "SECRET":[1.0, "SECRET", {"b":"\u00e9\/"}], "n":null }`, `{"a" : "x [redacted own]!", "SECRET":[1.0, "[redacted own]", {"b":"\u00e9\/"}], "n":null }`, texts{}},
+		{`"\u0053ECRET"`, `"[redacted own]"`, texts{}},
 		{`{"content":[{"type":"SECRET","text":"SECRET"},{"type":"image","data":"SECRET","mimeType":"SECRET"},{"type":"resource","resource":{"uri":"SECRET","text":"SECRET"}}]}`,
-			`{"content":[{"type":"SECRET","text":"[redacted own]"},{"type":"image","data":"SECRET","mimeType":"SECRET"},{"type":"resource","resource":{"uri":"SECRET","text":"[redacted own]"}}]}`, ofProtocol},
+			`{"content":[{"type":"SECRET","text":"[redacted own]"},{"type":"image","data":"SECRET","mimeType":"SECRET"},{"type":"resource","resource":{"uri":"SECRET","text":"[redacted own]"}}]}`, ofResult},
 		{`{"structuredContent":{"data":"SECRET","x":[{"type":"SECRET"}]},"data":"SECRET"}`,
-			`{"structuredContent":{"data":"[redacted own]","x":[{"type":"[redacted own]"}]},"data":"SECRET"}`, ofProtocol},
+			`{"structuredContent":{"data":"[redacted own]","x":[{"type":"[redacted own]"}]},"data":"SECRET"}`, ofResult},
 		{`{"structuredContent":["SECRET"],"contents":[{"uri":"SECRET","blob":"SECRET","text":"a\"SECRET\\"}]}`,
-			`{"structuredContent":["[redacted own]"],"contents":[{"uri":"SECRET","blob":"SECRET","text":"a\"[redacted own]\\"}]}`, ofProtocol},
-		{`{"structured\u0043ontent":{"data":"SECRET"}}`, `{"structured\u0043ontent":{"data":"[redacted own]"}}`, ofProtocol},
-		{`{}`, `{}`, nil}, {`[]`, `[]`, nil}, {`12.50`, `12.50`, nil},
+			`{"structuredContent":["[redacted own]"],"contents":[{"uri":"SECRET","blob":"SECRET","text":"a\"[redacted own]\\"}]}`, ofResult},
+		{`{"structured\u0043ontent":{"data":"SECRET"}}`, `{"structured\u0043ontent":{"data":"[redacted own]"}}`, ofResult},
+		{`{}`, `{}`, texts{}}, {`[]`, `[]`, texts{}}, {`12.50`, `12.50`, texts{}},
 	} {
-		if got := string(masking(t, Redaction{Name: "own", Pattern: "SECRET"}).values(json.RawMessage(tc.in), tc.but)); got != tc.want {
+		if got := string(masking(t, Redaction{Name: "own", Pattern: "SECRET"}).values(json.RawMessage(tc.in), tc.of)); got != tc.want {
 			t.Errorf("%s\n got %s\nwant %s", tc.in, got, tc.want)
 		}
 	}
 	w := masking(t, Redaction{Name: "own", Pattern: "SECRET"})
 	w.left = 10
-	if got := w.values(json.RawMessage(`["0123456789","SECRET"]`), nil); w.left >= 0 || w.outcome(func(Decision) {}, call(ann, toolEntry("a", "b", ""), "{}"), InResults) == nil {
+	if got := w.values(json.RawMessage(`["0123456789","SECRET"]`), texts{}); w.left >= 0 || w.outcome(func(Decision) {}, aboutNothing, "results hold") == nil {
 		t.Errorf("more text than is looked through: %s passes", got)
 	}
 }
@@ -113,7 +113,7 @@ func TestFixedArguments(t *testing.T) {
 	}
 	refusing := masking(t, Redaction{Name: "own", Pattern: "SECRET", Do: Withhold})
 	refusing.arguments(mcp.MethodCallTool, json.RawMessage(`{"arguments":{"key":"SECRET"}}`), []string{"key"})
-	if err := refusing.outcome(func(Decision) {}, call(ann, toolEntry("a", "b", ""), "{}"), InArguments); err != nil {
+	if err := refusing.outcome(func(Decision) {}, aboutNothing, "arguments hold"); err != nil {
 		t.Errorf("what is fixed is refused: %v", err)
 	}
 }
@@ -152,13 +152,13 @@ func FuzzRedact(f *testing.F) {
 			return
 		}
 		w := &redaction{with: []*redactor{own, cards}, left: maxRedacted}
-		out := w.values(json.RawMessage(in), nil)
+		out := w.values(json.RawMessage(in), texts{})
 		if !json.Valid(out) || len(w.found) == 0 && string(out) != in {
 			t.Fatalf("%s becomes %s", in, out)
 		}
 		if slices.ContainsFunc(w.found, func(h hit) bool { return h.by == own }) {
 			again := &redaction{with: []*redactor{own}, left: maxRedacted}
-			if again.values(out, nil); len(again.found) > 0 {
+			if again.values(out, texts{}); len(again.found) > 0 {
 				t.Errorf("%s becomes %s, which still holds it", in, out)
 			}
 		}
