@@ -138,7 +138,7 @@ func (b *Bridge) Reload(rules Rules, servers []string, swap func() error) error 
 	seen := b.rules.Seen
 	b.rules = &rules
 	b.rebuild()
-	if seen != rules.Seen {
+	if seen != rules.Seen && b.view.Load().lack == nil {
 		for kind := range shown {
 			b.front.Changed(server.ListKind(kind))
 		}
@@ -146,7 +146,8 @@ func (b *Bridge) Reload(rules Rules, servers []string, swap func() error) error 
 	return nil
 }
 
-// rebuild puts a new view in place and announces what is different. b.mu is held.
+// rebuild puts a new view in place and announces what is different: while no list can be given nothing, and all of them once they
+// can be. b.mu is held.
 func (b *Bridge) rebuild() {
 	next, err := build(b.rules, b.ups.Snapshots())
 	if err != nil { // the naming was checked in New, or in Reload, against the same servers
@@ -156,7 +157,10 @@ func (b *Bridge) rebuild() {
 	old := b.view.Load()
 	changed := next.keep(old)
 	b.view.Store(next)
-	if old.lack != nil && next.lack == nil { // who has asked meanwhile has got nothing
+	switch {
+	case next.lack != nil: // whoever heard of them would ask for them and get nothing
+		changed = nil
+	case old.lack != nil: // who has asked meanwhile has got nothing
 		changed = []server.ListKind{server.Tools, server.Prompts, server.Resources, server.ResourceTemplates}
 	}
 	for _, kind := range changed {

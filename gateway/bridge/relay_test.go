@@ -189,35 +189,27 @@ func TestChanges(t *testing.T) {
 			backend{name: "a", modern: upModern, fill: everything(nil)},
 			backend{name: "b", modern: upModern, fill: twin("b")})
 		c := w.dial(t, modern, client.Options{})
-		heard := make(chan struct{}, 10)
-		stop := c.OnToolsChange(func() { heard <- struct{}{} })
-		defer stop()
-		names := func() (out []string) {
-			for tool, err := range c.Tools(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				out = append(out, tool.Name)
+		news, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true}) // which has begun when it comes back
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer news.Close()
+		hears := func(what string) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if _, err := news.Next(ctx); err != nil {
+				t.Fatalf("%s was not announced: %v", what, err)
 			}
-			return out
 		}
-		before := names()
-		time.Sleep(50 * time.Millisecond) // the stream of a modern client opens in the background
+		before := toolNames(t, c)
 		server.AddTool(w.servers["b"], mcp.Tool{Name: "fresh"}, func(context.Context, *server.Request, struct{}) (string, error) { return "new", nil })
-		select {
-		case <-heard:
-		case <-time.After(5 * time.Second):
-			t.Fatal("the change was not announced")
-		}
-		if after := names(); !slices.Equal(after, append(before, "fresh")) {
+		hears("the change")
+		if after := toolNames(t, c); !slices.Equal(after, append(before, "fresh")) {
 			t.Errorf("the tools are %q, were %q", after, before)
 		}
 		w.servers["b"].RemoveTool("fresh")
-		select {
-		case <-heard:
-		case <-time.After(5 * time.Second):
-			t.Fatal("the removal was not announced")
-		}
+		hears("the removal")
 		if f := fault(t, c, "tools/call", `{"name":"fresh"}`); f.Code != mcp.CodeInvalidParams {
 			t.Errorf("a tool that has gone: %v", f)
 		}

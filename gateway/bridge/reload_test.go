@@ -1,19 +1,23 @@
 package bridge_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/gateway/route"
+	"github.com/rialto-mcp/rialto/gateway/upstream"
 	"github.com/rialto-mcp/rialto/manager"
 	"github.com/rialto-mcp/rialto/mcp"
+	"github.com/rialto-mcp/rialto/server"
 )
 
 // reload takes a naming and the servers of these names into use.
@@ -83,6 +87,51 @@ func TestReload(t *testing.T) {
 		w.reload(t, route.Naming{Mode: route.Always, Aliases: map[string]string{"b": "z"}}, "b")
 		check("prompts changed, resources changed, tools changed", "z__search")
 	})
+}
+
+// TestNewsOfListsThatCannotBeGiven holds that a client hears nothing of lists while they cannot be given, since it would ask for them
+// and be refused; and once of all that has changed when they can be.
+//
+// Seen to fail: lists that changed meanwhile were announced at once.
+func TestNewsOfListsThatCannotBeGiven(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var lack error
+			rules := bridge.Rules{Whole: func([]upstream.Snapshot) error { return lack }}
+			w := newWorldWith(t, bridge.Options{Rules: rules}, backend{name: "a", modern: true, fill: twin("a")})
+			c := w.dial(t, modern, client.Options{})
+			news, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer news.Close()
+			silent := func(while string) {
+				t.Helper()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if e, err := news.Next(ctx); err == nil {
+					t.Errorf("%s there is news: %+v", while, e)
+				}
+			}
+			lack = errors.New("another server is down")
+			w.bridge.Changed()
+			server.AddTool(w.servers["a"], mcp.Tool{Name: "fresh"}, func(context.Context, *server.Request, noInput) (string, error) { return "", nil })
+			silent("while there are other tools which cannot be listed,")
+			if err := w.bridge.Reload(bridge.Rules{Whole: rules.Whole, Seen: "others"}, []string{"a"}, func() error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			silent("after a reload that changes nothing of that,")
+			fault(t, c, mcp.MethodListTools, "{}")
+			lack = nil
+			w.bridge.Changed()
+			if _, err := news.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := toolNames(t, c); !slices.Equal(got, []string{"search", "fresh"}) {
+				t.Errorf("the tools are %q", got)
+			}
+		})
+	}
 }
 
 // TestReloadThatFails changes nothing.

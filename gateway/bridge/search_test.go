@@ -162,13 +162,22 @@ func TestSearchThreshold(t *testing.T) {
 	for _, modern := range []bool{false, true} {
 		w := newWorldWith(t, searching(bridge.Search{Above: 2}), backend{name: "a", modern: true, fill: func(s *server.Server) { add(s, "one", bridge.CallTool) }})
 		c := w.dial(t, modern, client.Options{})
-		heard := make(chan struct{}, 10)
-		c.OnToolsChange(func() { heard <- struct{}{} })
+		news, err := c.Subscribe(t.Context(), client.Filter{ToolsListChanged: true}) // which has begun when it comes back
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer news.Close()
+		hears := func() {
+			t.Helper()
+			if _, err := news.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := toolNames(t, c); !slices.Equal(got, []string{"one", "a__call_tool"}) {
 			t.Errorf("the tools are %q", got)
 		}
 		add(w.servers["a"], "two")
-		<-heard
+		hears()
 		until(t, "the list is short", func() bool { return slices.Equal(toolNames(t, c), []string{bridge.SearchTool, bridge.CallTool}) })
 		add(w.servers["a"], "three")
 		until(t, "it is found", func() bool { names, _ := found(t, c, `{"query":"three"}`); return len(names) == 1 })
@@ -178,7 +187,7 @@ func TestSearchThreshold(t *testing.T) {
 		w.servers["a"].RemoveTool("two")
 		w.servers["a"].RemoveTool("three")
 		until(t, "the list is whole", func() bool { return slices.Equal(toolNames(t, c), []string{"one", "a__call_tool"}) })
-		<-heard
+		hears()
 	}
 	tokens := newWorldWith(t, searching(bridge.Search{Tokens: 20}), backend{name: "a", modern: true, fill: func(s *server.Server) { add(s, "one", "two") }})
 	if got := toolNames(t, tokens.dial(t, true, client.Options{})); !slices.Contains(got, bridge.SearchTool) {
