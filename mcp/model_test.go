@@ -174,8 +174,12 @@ func TestPrincipalKeys(t *testing.T) {
 		}
 	}
 	p := Principal{Subject: "b", Scopes: []string{"read"}}
-	if !p.HasScope("read") || p.HasScope("write") || p.Key() != (Principal{Subject: "b"}).Key() {
+	if !p.HasScope("read") || p.HasScope("write") || p.Key() != (&Principal{Subject: "b"}).Key() {
 		t.Error("scopes")
+	}
+	var nobody *Principal // where no layer has found out who calls
+	if !nobody.IsZero() || nobody.Key() != "" || nobody.HasScope("read") || nobody.HasRole("ops") {
+		t.Error("nil is not the anonymous principal")
 	}
 }
 

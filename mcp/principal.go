@@ -7,7 +7,7 @@ import (
 )
 
 // Principal is who a request acts for, as an authorization layer found out. The zero value is the anonymous one.
-// It is never taken from a message, and holds no token.
+// It is never taken from a message, and holds no token. Its methods take nil, where no layer has found out anything, for the anonymous one.
 type Principal struct {
 	Issuer   string          `json:"issuer,omitempty"`
 	Subject  string          `json:"subject,omitempty"`
@@ -18,17 +18,19 @@ type Principal struct {
 }
 
 // IsZero reports whether nobody is known.
-func (p Principal) IsZero() bool { return p.Issuer == "" && p.Subject == "" && p.ClientID == "" }
+func (p *Principal) IsZero() bool {
+	return p == nil || p.Issuer == "" && p.Subject == "" && p.ClientID == ""
+}
 
 // HasScope reports whether a scope was granted.
-func (p Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
+func (p *Principal) HasScope(scope string) bool { return p != nil && slices.Contains(p.Scopes, scope) }
 
 // HasRole reports whether the caller has a role, or is in a group.
-func (p Principal) HasRole(role string) bool { return slices.Contains(p.Roles, role) }
+func (p *Principal) HasRole(role string) bool { return p != nil && slices.Contains(p.Roles, role) }
 
 // Key names the principal in maps, sessions and sealed states: issuer, subject and client, written so that no two
 // principals share one. It is "" for the anonymous principal. Scopes and roles may change between requests and are left out.
-func (p Principal) Key() string {
+func (p *Principal) Key() string {
 	if p.IsZero() {
 		return ""
 	}

@@ -58,9 +58,5 @@ func OpenHandle[T any](ctx context.Context, req *Request, kind, handle string) (
 }
 
 func handleBinding(req *Request, kind string) seal.Binding {
-	b := seal.Binding{Method: handleMethod + kind}
-	if who := req.Principal(); who != nil {
-		b.Principal = who.Key()
-	}
-	return b
+	return seal.Binding{Method: handleMethod + kind, Principal: req.Principal().Key()}
 }

@@ -44,7 +44,7 @@ func (o RateLimitOptions) withDefaults() RateLimitOptions {
 
 // sender names who has sent a request.
 func sender(req *Request) string {
-	if who := req.Principal(); who != nil && !who.IsZero() {
+	if who := req.Principal(); !who.IsZero() {
 		return "principal " + who.Key()
 	}
 	if address := req.RemoteAddr(); address != "" {

@@ -68,11 +68,7 @@ func (s *Server) life(r *Request) time.Duration {
 // bindingOf is what a retry must have in common with the call that asked.
 func bindingOf(r *Request) (seal.Binding, error) {
 	digest, err := seal.DigestCall(r.Method(), r.in.Message.Params)
-	b := seal.Binding{Method: r.Method(), Arguments: digest}
-	if who := r.Principal(); who != nil {
-		b.Principal = who.Key()
-	}
-	return b, err
+	return seal.Binding{Method: r.Method(), Arguments: digest, Principal: r.Principal().Key()}, err
 }
 
 // nextRecord begins what the next run has to know: the place in the chain, and what has been asked, done and told so far.

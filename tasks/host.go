@@ -76,7 +76,7 @@ func (h *Host) Capability(req *server.Request) json.RawMessage {
 // for somebody that nobody knows.
 func ownerOf(req *server.Request) string {
 	switch who := req.Principal(); {
-	case who != nil && !who.IsZero():
+	case !who.IsZero():
 		return "principal " + who.Key()
 	case !req.OverHTTP():
 		return "local"

@@ -7,7 +7,6 @@ import (
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/gateway/route"
 	"github.com/rialto-mcp/rialto/gateway/upstream"
-	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
 
@@ -42,25 +41,17 @@ func (o ownView) isOf(base *view, snaps []upstream.Snapshot) bool {
 	return true
 }
 
-// keyOf tells principals apart; "" for nobody that is known.
-func keyOf(who *mcp.Principal) string {
-	if who == nil {
-		return ""
-	}
-	return who.Key()
-}
-
 // viewOf is what a caller sees, before the rules narrow it.
 func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	base := b.view.Load()
-	if keyOf(c.Principal) == "" && c.Session == "" { // nobody who could have a connection: nothing is gathered for each call
+	if c.Principal.Key() == "" && c.Session == "" { // nobody who could have a connection: nothing is gathered for each call
 		return base
 	}
 	snaps, own := b.ups.SnapshotsFor(c)
 	if !own {
 		return base
 	}
-	key := keyOf(c.Principal) + "/" + c.Session
+	key := c.Principal.Key() + "/" + c.Session
 	b.owned.mu.Lock()
 	defer b.owned.mu.Unlock()
 	if known, ok := b.owned.byKey[key]; ok && known.isOf(base, snaps) {
@@ -148,7 +139,7 @@ func (b *Bridge) wants() map[string][]upstream.Want {
 	known := make(map[wish]bool)
 	wanted := make(map[string][]upstream.Want)
 	b.front.EachSubscription(func(who server.Caller, uri string) {
-		w := wish{keyOf(who.Principal), who.SessionID, uri}
+		w := wish{who.Principal.Key(), who.SessionID, uri}
 		if known[w] {
 			return
 		}

@@ -174,7 +174,7 @@ func (w *taskWait) carry(ctx context.Context, key string, q json.RawMessage, ask
 }
 
 func (w *taskWait) claim(key string) claim {
-	return claim{w.ref, keyOf(w.caller.Principal), key}
+	return claim{w.ref, w.caller.Principal.Key(), key}
 }
 
 // free gives back the questions that were taken up. Those that have been answered are not shown again.

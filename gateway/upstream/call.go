@@ -65,7 +65,7 @@ func gatedSend(leave func(), send func() (*Answer, error)) (*Answer, error) {
 
 // whoIs tells callers apart that wait for a server; all that nobody can tell apart are one.
 func whoIs(c *Caller) string {
-	if key := principalKey(c.Principal); key != "" {
+	if key := c.Principal.Key(); key != "" {
 		return key
 	}
 	return c.Who

@@ -27,7 +27,7 @@ func (s *Set) Dismiss(server string) {
 // gets nil for who has a session and no principal.
 func (s *Set) DismissOwners(gone func(*mcp.Principal) bool) {
 	s.pool.dropIf(func(t *tenant) bool {
-		if principalKey(t.whose.Principal) == "" {
+		if t.whose.Principal.Key() == "" {
 			return gone(nil)
 		}
 		return gone(t.whose.Principal)

@@ -48,7 +48,7 @@ type Owner struct {
 
 // Is tells whether somebody is the owner, or a part of it: one of the sessions of a principal.
 func (o *Owner) Is(who *mcp.Principal, session string) bool {
-	return principalKey(o.Principal) == principalKey(who) && (o.Session == "" || o.Session == session)
+	return o.Principal.Key() == who.Key() && (o.Session == "" || o.Session == session)
 }
 
 // Key stands for the owner: owners with equal keys are one. It is no secret.
@@ -63,19 +63,12 @@ func (o *Owner) Token() string {
 }
 
 func newOwner(who *mcp.Principal, session string) *Owner {
-	return &Owner{Principal: who, Session: session, key: principalKey(who) + "/" + session}
-}
-
-func principalKey(who *mcp.Principal) string {
-	if who == nil {
-		return ""
-	}
-	return who.Key()
+	return &Owner{Principal: who, Session: session, key: who.Key() + "/" + session}
 }
 
 // owner is who the connection for a caller belongs to; nil for the gateway itself.
 func (u *upstream) owner(c *Caller) *Owner {
-	if c == nil || c.Session == "" && principalKey(c.Principal) == "" {
+	if c == nil || c.Session == "" && c.Principal.Key() == "" {
 		return nil
 	}
 	sharing := u.set.opts.Sharing(u.name())
@@ -91,7 +84,7 @@ func (u *upstream) owner(c *Caller) *Owner {
 
 // owner is who the connection for a caller belongs to, by the principal and the session alone.
 func (s Sharing) owner(c *Caller, stateless bool) *Owner {
-	switch known := principalKey(c.Principal) != ""; {
+	switch known := c.Principal.Key() != ""; {
 	case s.Personal && !known: // a session alone has no credentials
 		return nil
 	case s.Share == ShareSession && c.Session != "":

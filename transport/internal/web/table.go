@@ -29,9 +29,6 @@ type held[S comparable] struct {
 
 // Owner names a principal for Publish; nobody is "".
 func Owner(who *mcp.Principal) string {
-	if who == nil {
-		return ""
-	}
 	return who.Key()
 }
 
