@@ -29,10 +29,8 @@ type hotel struct {
 func newHotel(t *testing.T) *hotel {
 	t.Helper()
 	folder := t.TempDir()
-	h := &hotel{program: filepath.Join(folder, "booking"), bookings: filepath.Join(folder, "bookings"), key: filepath.Join(folder, "key")}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", h.program, "github.com/rialto-mcp/rialto/examples/booking")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	h := &hotel{
+		program: program(t, "github.com/rialto-mcp/rialto/examples/booking"), bookings: filepath.Join(folder, "bookings"), key: filepath.Join(folder, "key"),
 	}
 	secret := make([]byte, 32)
 	rand.Read(secret)

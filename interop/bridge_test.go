@@ -16,7 +16,7 @@ func TestBridge(t *testing.T) {
 		},
 		{
 			Name: "address-as-program", Modern: true, Cases: memoCases(),
-			Open: func(t testing.TB) Target { return Target{Command: []string{bin, "bridge", StartMemo(t)}} },
+			Open: func(t testing.TB) Target { return Target{Command: reporting(bin, "bridge", StartMemo(t))} },
 		},
 	})
 }

@@ -84,7 +84,7 @@ func TestGatewayBundles(t *testing.T) {
 		{Name: "desk-legacy", Modern: true, Era: "legacy", Open: open("desk"), Answers: &answers, Cases: desk},
 		{Name: "small", Modern: true, Open: open("small"), Cases: small},
 		{Name: "stdio", Modern: true, Cases: small, Open: func(testing.TB) Target {
-			return Target{Command: []string{bin, "gateway", "--config", file, "--stdio", "--bundle", "small"}}
+			return Target{Command: reporting(bin, "gateway", "--config", file, "--stdio", "--bundle", "small")}
 		}},
 	})
 }

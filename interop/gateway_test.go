@@ -3,7 +3,6 @@ package interop
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func TestGateway(t *testing.T) {
 		return Target{URL: url}
 	}
 	stdio := func(testing.TB) Target {
-		return Target{Command: []string{"sh", "-c", `exec "$0" gateway --config "$1" --stdio 2>>"$2"`, bin, file, stderr}}
+		return Target{Command: reporting("sh", "-c", `exec "$0" gateway --config "$1" --stdio 2>>"$2"`, bin, file, stderr)}
 	}
 	RunFronts(t, []Front{
 		{Name: "http", Modern: true, Open: http, Cases: cases},
@@ -115,17 +114,6 @@ func lastOf(content []Content) Content {
 		return Content{}
 	}
 	return content[len(content)-1]
-}
-
-// buildGateway compiles the program into a folder of the test's own.
-func buildGateway(t testing.TB) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "rialto")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/rialto-mcp/rialto/gateway/cmd/rialto")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return bin
 }
 
 // writeConfig writes a file as other hosts have it: three servers that work, and three entries that

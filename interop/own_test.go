@@ -5,53 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	mcpgoserver "github.com/mark3labs/mcp-go/server"
-	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 )
-
-// memoVariable makes the test program a memo server on standard input and output; its value says of which library.
-const memoVariable = "RIALTO_INTEROP_MEMO"
-
-var memos = map[string]func(ctx context.Context) error{
-	"rialto": func(ctx context.Context) error { return ownMemo(server.Options{}).RunStdio(ctx) },
-	"go-sdk": func(ctx context.Context) error { return goSDKMemo().Run(ctx, &gosdk.StdioTransport{}) },
-	"mcp-go": func(context.Context) error { return mcpgoserver.ServeStdio(mcpGoMemo()) },
-}
-
-func TestMain(m *testing.M) {
-	serve := memos[os.Getenv(memoVariable)]
-	if serve == nil {
-		os.Exit(m.Run())
-	}
-	if err := serve(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// ownCommand is the command of our own memo server over stdio.
-func ownCommand(t testing.TB) []string {
-	t.Helper()
-	return memoCommand(t, "rialto")
-}
-
-// memoCommand is the command of the memo server of one library over stdio.
-func memoCommand(t testing.TB, library string) []string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []string{"env", memoVariable + "=" + library, self}
-}
 
 // startOwn serves our own memo server over HTTP until the test ends and returns its address.
 func startOwn(t testing.TB, options server.Options) string {
