@@ -59,8 +59,9 @@ func answering() (client.Options, func() string) {
 // dialed opens a client that is closed with the test.
 func dialed(t *testing.T, target Target, opts client.Options) *client.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), driveLimit)
 	defer cancel()
+	patient(&opts)
 	var c *client.Client
 	var err error
 	if target.URL != "" {
@@ -115,8 +116,7 @@ func TestEverythingAsksOurClient(t *testing.T) {
 			if err := c.SetRoots(t.Context(), mcp.Root{URI: "file:///elsewhere"}); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(500 * time.Millisecond) // it asks for the new ones by itself
-			called(t, c, "get-roots-list", nil, "file:///elsewhere")
+			says(t, c, "get-roots-list", "file:///elsewhere") // it asks for the new ones by itself
 			sub, err := c.Subscribe(t.Context(), client.Filter{ResourceSubscriptions: []string{"demo://resource/dynamic/text/1"}})
 			if err != nil {
 				t.Fatal(err)

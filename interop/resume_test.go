@@ -2,7 +2,7 @@ package interop
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,7 +24,7 @@ func TestOwnServerResumes(t *testing.T) {
 			if report.Error != nil || report.Steps[0].Error != nil || report.Version != legacyVersion {
 				t.Fatalf("revision %q: %+v, %+v", report.Version, report.Error, report.Steps)
 			}
-			if got := string(report.Steps[0].Result); !strings.Contains(got, "closed: true") {
+			if got := string(report.Steps[0].Result); !strings.Contains(got, "closed twice") {
 				t.Errorf("got %s", got)
 			}
 			if n := len(report.Steps[0].Progress); n != 2 {
@@ -42,13 +42,13 @@ func startCloser(t *testing.T, came *atomic.Int32) string {
 	t.Helper()
 	s := server.New(mcp.Implementation{Name: "closer", Version: "1"}, server.Options{Versions: mcp.LegacyVersions()})
 	server.AddTool(s, mcp.Tool{Name: "bake"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
-		closed := true
 		for step := range 2 {
-			closed = req.CloseStream(50*time.Millisecond) && closed
+			if err := closeUntil(ctx, req, came, int32(step)+1); err != nil {
+				return "", err
+			}
 			req.Progress(ctx, float64(step+1), 2, "")
-			time.Sleep(300 * time.Millisecond) // so that the client is back before the next
 		}
-		return fmt.Sprint("closed: ", closed), nil
+		return "closed twice", nil
 	})
 	handler := s.Handler()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,4 +66,22 @@ func startCloser(t *testing.T, came *atomic.Int32) string {
 		web.Close()
 	})
 	return web.URL + "/mcp"
+}
+
+// closeUntil closes the stream of a call until the client has come back so many times. A stream that it is only about to come
+// back on cannot be closed yet.
+func closeUntil(ctx context.Context, req *server.Request, came *atomic.Int32, times int32) error {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for came.Load() < times {
+		if !req.CloseStream(50 * time.Millisecond) {
+			return errors.New("the stream cannot be closed")
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

@@ -21,8 +21,8 @@ var rialtoModes = map[string]client.Mode{"": client.Auto, "auto": client.Auto, "
 func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) {
 	options := client.Options{
 		Info: mcp.Implementation{Name: "rialto", Version: "1.0.0"}, Mode: rialtoModes[plan.Era],
-		ConnectTimeout: driveLimit, // a server that is started on a busy machine takes its time
 	}
+	patient(&options)
 	if plan.Token != "" {
 		options.Headers = http.Header{"Authorization": {"Bearer " + plan.Token}}
 	}
@@ -49,6 +49,11 @@ func dialRialto(ctx context.Context, target Target, plan Plan) (session, error) 
 		return nil, err
 	}
 	return &rialto{c}, nil
+}
+
+// patient lets a server that is started on a busy machine take its time. A probe that ends before would find the legacy era.
+func patient(options *client.Options) {
+	options.ConnectTimeout, options.ProbeTimeout = driveLimit, driveLimit
 }
 
 // agree is the browser of a person who agrees to everything: it follows the page to where that sends it.
