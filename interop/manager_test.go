@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -81,102 +80,6 @@ func corruptible(t *testing.T, to string, corrupt *atomic.Bool) (address string)
 	return front.URL + target.Path
 }
 
-// crew is five servers of a manager, and a tool of each that can be called at any time.
-type crew struct {
-	m     *manager.Manager
-	tools map[string]call
-
-	mu     sync.Mutex
-	faults map[string][]string // of the callers, by server
-	worst  map[string]time.Duration
-	good   map[string]int
-}
-
-type call struct {
-	tool string
-	args map[string]any
-}
-
-// callAll calls the tools of servers all the time until ctx ends.
-func (c *crew) callAll(ctx context.Context) (wait func()) {
-	var callers sync.WaitGroup
-	for server, call := range c.tools {
-		callers.Go(func() {
-			for ctx.Err() == nil {
-				begun := time.Now()
-				result, err := c.m.Call(ctx, manager.Name{Server: server, Name: call.tool}, call.args)
-				took := time.Since(begun)
-				switch {
-				case ctx.Err() != nil:
-				case err != nil:
-					c.note(server, err.Error(), took)
-				case result.IsError:
-					c.note(server, result.Text(), took)
-				default:
-					c.note(server, "", took)
-				}
-				time.Sleep(20 * time.Millisecond) // a caller in no hurry
-			}
-		})
-	}
-	return callers.Wait
-}
-
-func (c *crew) note(server, fault string, took time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if fault != "" {
-		c.faults[server] = append(c.faults[server], fault)
-		return
-	}
-	c.good[server]++
-	c.worst[server] = max(c.worst[server], took)
-}
-
-// harvest tells what has become of the calls since the last time.
-func (c *crew) harvest() (good map[string]int, faults map[string][]string, worst map[string]time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	good, faults, worst = c.good, c.faults, c.worst
-	c.good, c.faults, c.worst = map[string]int{}, map[string][]string{}, map[string]time.Duration{}
-	return good, faults, worst
-}
-
-// others holds that all servers but one have answered all calls, and in time. It returns what the calls of that one failed
-// with.
-func (c *crew) others(t *testing.T, but string) []string {
-	t.Helper()
-	good, faults, worst := c.harvest()
-	for server := range c.tools {
-		if server == but {
-			continue
-		}
-		if good[server] == 0 || len(faults[server]) > 0 || worst[server] > 10*time.Second {
-			t.Errorf("while %s was ill, %s answered %d calls, the slowest in %s, and failed with %.300q", but, server, good[server], worst[server], faults[server])
-		}
-	}
-	return faults[but]
-}
-
-// until waits for a server to be in a state for a reason.
-func (c *crew) until(t *testing.T, server string, state manager.State, reason string) {
-	t.Helper()
-	const limit = 25 * time.Second
-	var last manager.ServerStatus
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		for _, s := range c.m.Status() {
-			if s.Name != server {
-				continue
-			}
-			last = s
-			if s.State == state && strings.Contains(s.Reason, reason) {
-				return
-			}
-		}
-	}
-	t.Fatalf("%s is %s (%s) after %s, want %s (%s)", server, last.State, last.Reason, limit, state, reason)
-}
-
 // TestManager has a manager keep five real servers, three of them the npm reference servers, and makes one after another
 // ill: killed again and again, stopped in its tracks, answering rubbish. The others answer throughout.
 func TestManager(t *testing.T) {
@@ -197,21 +100,20 @@ func TestManager(t *testing.T) {
 		{Name: "modern", Transport: manager.HTTP, URL: modern.URL},
 		{Name: "legacy", Transport: manager.HTTP, URL: legacy},
 	}, manager.Options{
-		Client:  client.Options{CallTimeout: 2 * time.Second, HTTPClient: &http.Client{Transport: &http.Transport{}}, Restart: client.Restart{Longest: 2 * time.Second}},
+		Client:  client.Options{HTTPClient: &http.Client{Transport: &http.Transport{}}, Restart: client.Restart{Longest: 2 * time.Second}},
 		Breaker: manager.BreakerPolicy{Consecutive: 3, First: 500 * time.Millisecond, Longest: time.Second},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	c := &crew{m: m, tools: map[string]call{
+	c := newCrew(m, map[string]call{
 		"everything": {"echo", map[string]any{"message": "hi"}},
 		"files":      {"list_allowed_directories", map[string]any{}},
 		"memory":     {"read_graph", map[string]any{}},
 		"modern":     {"hello", nil},
 		"legacy":     {"echo", map[string]any{"message": "hi"}},
-	}}
-	c.harvest()
+	})
 	m.Settled(t.Context())
 	for server := range c.tools {
 		c.until(t, server, manager.Ready, "")
@@ -233,6 +135,7 @@ func TestManager(t *testing.T) {
 
 	for range 3 {
 		pid := files.pid(t)
+		c.forget("files")
 		files.signal(t, syscall.SIGKILL)
 		c.until(t, "files", manager.Failed, "signal killed")
 		c.until(t, "files", manager.Ready, "")
@@ -242,11 +145,14 @@ func TestManager(t *testing.T) {
 	}
 	c.others(t, "files")
 
+	c.change(func() { c.hurry = "memory" })
+	c.answers(t, "memory") // those that wait for long have theirs
 	memory.signal(t, syscall.SIGSTOP)
 	c.until(t, "memory", manager.Degraded, "breaker open")
-	time.Sleep(2 * time.Second) // the others are to answer meanwhile
 	c.others(t, "memory")
 	memory.signal(t, syscall.SIGCONT)
+	c.change(func() { c.hurry = "" })
+	c.answers(t, "memory")
 	c.until(t, "memory", manager.Ready, "")
 	c.harvest()
 
@@ -258,12 +164,8 @@ func TestManager(t *testing.T) {
 	}
 	t.Logf("rubbish: %s; %s", faults[0], m.Status()[4].Reason)
 	corrupt.Store(false)
+	c.answers(t, "legacy")
 	c.until(t, "legacy", manager.Ready, "")
-	c.harvest()
-	time.Sleep(500 * time.Millisecond)
-	if good, faults, _ := c.harvest(); good["legacy"] == 0 {
-		t.Errorf("after the rubbish the legacy server answers no call: %.300q", faults["legacy"])
-	}
 
 	stop()
 	wait()
