@@ -58,7 +58,7 @@ func TestBreakerOfTheFile(t *testing.T) {
 		t.Errorf("the next one: %v", err)
 	}
 	save(t, g.file, file(`"servers": {"a": {"breaker": false}}`, "a", url)) // with all the time that a call may take
-	g.err.wait(t, "settings callTimeout, breaker")
+	g.err.wait(t, "settings breaker, callTimeout")
 	if _, err := c.CallTool(t.Context(), "one", nil); err != nil {
 		t.Errorf("without a breaker: %v", err)
 	}
