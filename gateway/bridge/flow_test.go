@@ -64,3 +64,28 @@ func TestFullQueue(t *testing.T) {
 		<-done
 	})
 }
+
+// TestCancelWithoutAPlace holds that a task can be cancelled whose server is at work on as many calls as it gets at once.
+func TestCancelWithoutAPlace(t *testing.T) {
+	pairings(t, func(t *testing.T, modern, upModern bool) {
+		slow, job := make(chan error, 10), jobs("a", upModern, false)
+		fill := job.fill
+		job.fill = func(s *server.Server) { fill(s); everything(slow)(s) }
+		w := newWorld(t, route.Naming{}, job)
+		c := w.dial(t, modern, able(t))
+		task := begin(t, c, "forever")
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { // ends with cancel
+			defer close(done)
+			_, _ = c.CallTool(ctx, "wait", struct{}{})
+		}()
+		<-slow
+		w.set.Tune(map[string]upstream.Tuning{"a": {Flow: upstream.FlowTuning{InFlight: 1, Queue: -1}}})
+		if err := c.CancelTask(t.Context(), task.ID); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		<-done
+	})
+}

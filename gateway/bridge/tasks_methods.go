@@ -26,8 +26,14 @@ func (d *taskDesk) get(ctx context.Context, req *server.Request) (*server.RawRes
 
 // state is a task as the sender of a request sees it.
 func (d *taskDesk) state(ctx context.Context, req *server.Request, v *view, ref taskRef, id string) (json.RawMessage, error) {
+	return d.stateBy(ctx, req, v, ref, id, upstream.Call{Method: mcp.MethodGetTask})
+}
+
+// stateBy is state with what its server is asked, where that is needed.
+func (d *taskDesk) stateBy(ctx context.Context, req *server.Request, v *view, ref taskRef, id string, get upstream.Call) (json.RawMessage, error) {
 	whole := req.TaskHoldsResult()
-	state, err := d.look(ctx, req, v, ref, id, whole)
+	get.Brief = !whole
+	state, err := d.look(ctx, req, v, ref, id, get)
 	if err != nil {
 		return nil, err
 	}
@@ -41,13 +47,13 @@ func (d *taskDesk) state(ctx context.Context, req *server.Request, v *view, ref 
 }
 
 // look asks how far a task is, as its server has it, or as it is held here.
-func (d *taskDesk) look(ctx context.Context, req *server.Request, v *view, ref taskRef, id string, whole bool) (json.RawMessage, error) {
+func (d *taskDesk) look(ctx context.Context, req *server.Request, v *view, ref taskRef, id string, get upstream.Call) (json.RawMessage, error) {
 	if r, ok := d.ended(ctx, ref, id); ok {
-		return held(r, whole), nil
+		return held(r, !get.Brief), nil
 	} else if ref.ID == "" {
 		return nil, unknownTask()
 	}
-	answer, err := d.ask(ctx, req, v, ref, upstream.Call{Method: mcp.MethodGetTask, Brief: !whole})
+	answer, err := d.ask(ctx, req, v, ref, get)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +121,7 @@ func (d *taskDesk) cancel(ctx context.Context, req *server.Request) (*server.Raw
 	if err != nil {
 		return nil, err
 	}
-	state, err := d.state(ctx, req, v, ref, id)
+	state, err := d.stateBy(ctx, req, v, ref, id, upstream.Call{Method: mcp.MethodGetTask, Ahead: true}) // a cancellation waits for no place
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +147,7 @@ func (d *taskDesk) overtaken(ctx context.Context, req *server.Request, v *view, 
 	if req.EndsTasksOnce() {
 		return nil, refusal
 	}
-	if state, err := d.state(ctx, req, v, ref, id); err == nil && mcp.TaskStatus(member(state, "status")).Final() {
+	if state, err := d.stateBy(ctx, req, v, ref, id, upstream.Call{Method: mcp.MethodGetTask, Ahead: true}); err == nil && mcp.TaskStatus(member(state, "status")).Final() {
 		return &server.RawResult{Result: state}, nil
 	}
 	return nil, refusal

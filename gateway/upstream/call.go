@@ -39,7 +39,7 @@ func (u *upstream) reader(c *Caller) string {
 
 // ask sends a request to a server, when it is its turn.
 func (s *Set) ask(ctx context.Context, name string, call Call) (*Answer, error) {
-	if call.Caller == nil {
+	if call.Caller == nil || call.frees() {
 		return s.send(ctx, name, call)
 	}
 	for {
@@ -56,6 +56,12 @@ func (s *Set) ask(ctx context.Context, name string, call Call) (*Answer, error) 
 		}
 		leave() // a reload came between: another has its place, and turns of its own
 	}
+}
+
+// frees tells whether a call is one of those by which places become free: it ends what the server is at work on, or brings an answer
+// that it waits for. Such a one needs no place, or it would wait for itself.
+func (c *Call) frees() bool {
+	return c.Ahead || c.Method == mcp.MethodCancelTask || c.Method == mcp.MethodUpdateTask
 }
 
 func gatedSend(leave func(), send func() (*Answer, error)) (*Answer, error) {

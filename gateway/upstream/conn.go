@@ -66,6 +66,10 @@ type Call struct {
 	// Brief asks, with tasks/get, for the state alone, where the result and the questions of a task take further requests.
 	Brief bool
 
+	// Ahead lets the call go at once where others wait for a place, as a look does that a cancellation needs; see [FlowTuning].
+	// Cancellations and answers about tasks always do.
+	Ahead bool
+
 	// Refuse holds, with tasks/update, questions of the task that are answered with an error, by their keys; see ErrNoRefusal.
 	Refuse map[string]error
 

@@ -10,7 +10,7 @@ import (
 )
 
 // FlowTuning says how many calls of clients go to a server at once, over all connections to it. The gateway's own requests do
-// not count.
+// not count, nor do cancellations of tasks and answers to their questions.
 type FlowTuning struct {
 	InFlight int           // at once. Zero means any number
 	Queue    int           // more that wait for their turn. Zero means 100, negative none
@@ -29,7 +29,8 @@ func (t FlowTuning) withDefaults() FlowTuning {
 //
 // A call holds its place until it has ended at the server, also while it waits there for an answer of its client: the server
 // is at work on it. It needs no other place to go on, so that a server which takes one call at a time cannot be stuck. A call
-// whose questions come as its result has ended with them, and its retry is another one.
+// whose questions come as its result has ended with them, and its retry is another one. What ends a task, or answers its questions,
+// passes by: see [Call.frees].
 type gate struct {
 	server string
 

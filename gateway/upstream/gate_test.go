@@ -243,6 +243,48 @@ func TestFlood(t *testing.T) {
 	})
 }
 
+// TestWhatFreesPlaces holds that what ends a task, or brings it an answer, goes to a server that has no place left, and other requests
+// about tasks do not.
+func TestWhatFreesPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		f := newFake(tools("x"))
+		f.call = func(c Call) (*Answer, error) {
+			if c.Method == mcp.MethodCallTool {
+				<-free
+			}
+			return &Answer{Result: []byte(`{}`)}, nil
+		}
+		set, _ := begin(t, &script{conns: []*fake{f}}, Options{Tunings: map[string]Tuning{"a": {Flow: FlowTuning{InFlight: 1, Queue: -1}}}, Sharing: sharedByAll})
+		var work sync.WaitGroup
+		work.Go(func() { // ends with free
+			if _, err := set.Call(t.Context(), "a", Call{Method: mcp.MethodCallTool, Caller: calling("ann")}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		for _, c := range []struct {
+			call   Call
+			passes bool
+		}{
+			{Call{Method: mcp.MethodCancelTask}, true},
+			{Call{Method: mcp.MethodUpdateTask}, true},
+			{Call{Method: mcp.MethodGetTask, Ahead: true}, true},
+			{Call{Method: mcp.MethodGetTask}, false},
+			{Call{Method: mcp.MethodGetPrompt}, false},
+		} {
+			c.call.Caller = calling("ann")
+			_, err := set.Call(t.Context(), "a", c.call)
+			var full *FullError
+			if c.passes && err != nil || !c.passes && !errors.As(err, &full) {
+				t.Errorf("%s, ahead %t: %v", c.call.Method, c.call.Ahead, err)
+			}
+		}
+		close(free)
+		work.Wait()
+	})
+}
+
 // TestWhatNeedsNoPlace holds that a server which takes one call at a time, and is at work on one that lasts, still answers from what
 // is kept, and that its health is not taken for bad.
 func TestWhatNeedsNoPlace(t *testing.T) {
