@@ -46,6 +46,7 @@ var settings = []setting{
 	{"share", true, perServer(func(s config.ServerSettings) any { return s.Share })},
 	{"pool.most", true, func(c *config.Config) any { return c.Pool.Most }},
 	{"pool.mostPerServer", true, func(c *config.Config) any { return c.Pool.Each }},
+	{"pool.callerShare", true, func(c *config.Config) any { return c.Pool.Share }},
 	{"pool.idle", true, func(c *config.Config) any { return c.Pool.Idle }},
 	{"roots", true, roots},
 	{"serveAll", true, func(c *config.Config) any { return c.ServeAll }},

@@ -6,5 +6,5 @@ import (
 )
 
 func poolOf(c *config.Config) upstream.PoolLimits {
-	return upstream.PoolLimits{Most: c.Pool.Most, Each: c.Pool.Each, Idle: c.Pool.Idle}
+	return upstream.PoolLimits{Most: c.Pool.Most, Each: c.Pool.Each, Share: c.Pool.Share, Idle: c.Pool.Idle}
 }

@@ -77,7 +77,7 @@ func Default() *Config {
 		ListTimeout:    30 * time.Second,
 		CallTimeout:    time.Minute,
 		TotalTimeout:   10 * time.Minute,
-		Pool:           Pool{Most: 1000, Each: 100, Idle: 5 * time.Minute},
+		Pool:           Pool{Most: 1000, Each: 100, Share: 50, Idle: 5 * time.Minute},
 		PageSize:       1000,
 		Policy:         policy.Settings{Default: policy.Allow, Scan: policy.Scan{Do: policy.ScanWarn}, Ask: policy.Ask{All: policy.Asking{Named: true, NoContext: true}}},
 	}

@@ -16,7 +16,7 @@
 //	    "listTimeout": "30s",
 //	    "callTimeout": "1m",             // without a sign of life
 //	    "totalTimeout": "10m",           // of one call, whatever happens
-//	    "pool": {"most": 1000, "mostPerServer": 100, "idle": "5m"}, // connections that belong to single callers
+//	    "pool": {"most": 1000, "mostPerServer": 100, "callerShare": 50, "idle": "5m"}, // connections that belong to single callers
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers
 //	    "stateKeys": [],                 // ["${KEY}"]: secrets that seal ids of tasks, so that they are good after a restart

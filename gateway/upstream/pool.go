@@ -13,17 +13,22 @@ import (
 
 // PoolLimits bound the connections that belong to callers. Zero means the default.
 type PoolLimits struct {
-	Most int           // of all servers together; 1,000
-	Each int           // of one server; 100
-	Idle time.Duration // after which one is closed that has no calls and watches nothing; 5 min
+	Most  int           // of all servers together; 1,000
+	Each  int           // of one server; 100
+	Share int           // percent of Most, and of Each, that one principal may have, at least one connection; 50
+	Idle  time.Duration // after which one is closed that has no calls and watches nothing; 5 min
 }
 
 func (l PoolLimits) withDefaults() *PoolLimits {
 	l.Most = cmp.Or(l.Most, 1000)
 	l.Each = cmp.Or(l.Each, 100)
+	l.Share = cmp.Or(l.Share, 50)
 	l.Idle = cmp.Or(l.Idle, 5*time.Minute)
 	return &l
 }
+
+// of is the share of one principal in a limit, rounded up.
+func (l *PoolLimits) of(limit int) int { return (limit*l.Share + 99) / 100 }
 
 // pool holds the connections that belong to callers. Its lock is taken inside that of the set, never around it.
 type pool struct {
@@ -96,7 +101,7 @@ func (p *pool) take(u *upstream, owner *Owner) (*tenant, error) {
 		t = nil
 	}
 	if t == nil {
-		if err := p.room(at.server); err != nil {
+		if err := p.room(at.server, owner); err != nil {
 			return nil, err
 		}
 		t = &tenant{upstream: newUpstream(u.set, u.server()), at: at}

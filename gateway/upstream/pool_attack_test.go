@@ -45,6 +45,52 @@ func TestRaceForTheLastPlace(t *testing.T) {
 	})
 }
 
+// TestShareOfOneCaller holds that the sessions of one principal take no more than its share of the connections, to one server and to
+// all, that it makes room with its own, and that others find theirs.
+func TestShareOfOneCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &inn{sharing: Sharing{Share: ShareSession}, hold: make(chan struct{})}
+		set := n.raise(t, PoolLimits{Most: 6, Each: 5}, entry("a", "x"), entry("b", "x")) // 3 each
+		var calls sync.WaitGroup
+		begin := func(server, who string) {
+			calls.Go(func() {
+				if _, err := set.Call(t.Context(), server, Call{Method: mcp.MethodCallTool, Caller: calling(who)}); err != nil {
+					t.Errorf("%s of %s: %v", server, who, err)
+				}
+			})
+			synctest.Wait()
+		}
+		for _, who := range []string{"ann s1", "ann s2", "ann s3"} {
+			begin("a", who)
+		}
+		for server, want := range map[string]string{
+			"a": `server "a": this caller has as many connections to it as one may have, and all are in use (3); try again later`,
+			"b": `server "b": this caller has as many connections of the gateway as one may have, and all are in use (3); try again later`,
+		} {
+			if got := ask(t, set, server, "ann s4"); got != want {
+				t.Errorf("one more to %s: %s", server, got)
+			}
+		}
+		begin("a", "bob s5")
+		begin("a", "- s6")
+		close(n.hold)
+		calls.Wait()
+		if got := ask(t, set, "a", "ann s4"); got != "a of ann s4" {
+			t.Errorf("when hers are idle: %s", got)
+		}
+		synctest.Wait()
+		if got := n.opened(); strings.Count(got, "closed") != 1 || strings.Contains(got, "bob s5 closed") || strings.Contains(got, ", s6 closed") {
+			t.Errorf("who made room: %s", got)
+		}
+		set.LimitPool(PoolLimits{Most: 6, Each: 5, Share: 100})
+		for _, who := range []string{"ann s7", "ann s8"} { // hers are five then
+			if got := ask(t, set, "b", who); got != "b of "+who {
+				t.Errorf("without a share: %s", got)
+			}
+		}
+	})
+}
+
 // TestCallersComeFasterThanConnectionsEnd holds that there are never more connections than twice the limit, those included that make
 // room and take their time to end, and that there is room again when these have ended.
 func TestCallersComeFasterThanConnectionsEnd(t *testing.T) {

@@ -6,38 +6,55 @@ import (
 	"github.com/rialto-mcp/rialto/manager"
 )
 
-// room makes a place for one more connection to a server: where there is none, the one goes that has been idle longest. p.mu
-// is held.
-func (p *pool) room(server string) error {
-	limits := p.set.poolLimits.Load()
-	each := 0
-	var oldest, oldestEach *tenant
+// room makes a place for one more connection of an owner to a server: where there is none, the one goes that has been idle longest.
+// A principal that has its share already, in sessions or with scopes that differ, makes room with one of its own, so that it leaves
+// places for others. Sessions without a principal are not told apart by that. p.mu is held.
+func (p *pool) room(server string, owner *Owner) error {
+	limits, who := p.set.poolLimits.Load(), owner.Principal.Key()
+	var all, here, own, ownHere crew
 	for at, t := range p.tenants {
-		ours := at.server == server
-		if ours {
-			each++
-		}
-		if t.busy() {
-			continue
-		}
-		if oldest == nil || t.used.Before(oldest.used) {
-			oldest = t
-		}
-		if ours && (oldestEach == nil || t.used.Before(oldestEach.used)) {
-			oldestEach = t
-		}
+		ours, its := at.server == server, who != "" && t.whose.Principal.Key() == who
+		all.count(t, true)
+		here.count(t, ours)
+		own.count(t, its)
+		ownHere.count(t, ours && its)
 	}
-	switch {
-	case each >= limits.Each && oldestEach == nil:
-		return &FullError{server, fmt.Sprintf("all connections that it has for single callers are in use (%d)", limits.Each)}
-	case each >= limits.Each:
-		return p.evict(oldestEach, limits)
-	case len(p.tenants) >= limits.Most && oldest == nil:
-		return &FullError{server, fmt.Sprintf("all connections that the gateway has for single callers are in use (%d)", limits.Most)}
-	case len(p.tenants) >= limits.Most:
-		return p.evict(oldest, limits)
+	for _, limit := range []struct {
+		of   *crew
+		most int
+		full string
+	}{
+		{&ownHere, limits.of(limits.Each), "this caller has as many connections to it as one may have, and all are in use (%d)"},
+		{&own, limits.of(limits.Most), "this caller has as many connections of the gateway as one may have, and all are in use (%d)"},
+		{&here, limits.Each, "all connections that it has for single callers are in use (%d)"},
+		{&all, limits.Most, "all connections that the gateway has for single callers are in use (%d)"},
+	} {
+		switch {
+		case limit.of.n < limit.most:
+		case limit.of.idle == nil:
+			return &FullError{server, fmt.Sprintf(limit.full, limit.most)}
+		default:
+			return p.evict(limit.of.idle, limits)
+		}
 	}
 	return nil
+}
+
+// crew are connections that one limit counts.
+type crew struct {
+	n    int
+	idle *tenant // the one that has been idle longest; nil for none
+}
+
+// count takes a connection in if it is one of them.
+func (c *crew) count(t *tenant, one bool) {
+	if !one {
+		return
+	}
+	c.n++
+	if !t.busy() && (c.idle == nil || t.used.Before(c.idle.used)) {
+		c.idle = t
+	}
 }
 
 // evict lets an idle connection go for another one. Closing takes time, that of a program above all: where callers come faster
