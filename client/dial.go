@@ -33,8 +33,8 @@ func Connect(ctx context.Context, conn transport.Conn, opts Options) (*Client, e
 
 // DialStdio starts a server as a child process and opens a connection over its standard input and output.
 //
-// A server that stays silent on the modern opening for Options.ProbeTimeout is opened with initialize; one that ends on it
-// is started once more and opened with initialize. One that ends later is started again as Options.Restart says: calls that
+// A server that stays silent on the modern opening for Options.ProbeTimeout is opened with initialize, and asked once more when it
+// refuses that; one that ends on it is started once more and opened with initialize. One that ends later is started again as Options.Restart says: calls that
 // it had not answered fail, those that come meanwhile wait for the first attempt. The error of a child that has exited names its exit code and the
 // last of what it wrote to standard error, and errors.As finds the [*stdio.ExitError].
 func DialStdio(ctx context.Context, command Command, opts Options) (*Client, error) {

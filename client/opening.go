@@ -135,19 +135,10 @@ func (o *opener) run(ctx context.Context) (*live, error) {
 	if err == nil {
 		return l, nil
 	}
-	if stored && o.answered(err) {
-		return o.probeAfterAll(ctx, err)
-	}
-	var fault *mcp.Error
-	if !silent || !errors.As(err, &fault) || fault.Code != mcp.CodeUnsupportedVersion || !fault.Remote {
+	if !stored && !silent || !o.answered(err) {
 		return nil, err
 	}
-	// The server was slow, not legacy: it now says which revisions it speaks.
-	verdict = o.c.set.Judge(negotiate.Probe{Error: wireError(fault)})
-	if verdict.Finding != negotiate.ProbeAgain {
-		return nil, err
-	}
-	return o.modern(ctx, verdict.Revision, fault)
+	return o.probeAfterAll(ctx, err)
 }
 
 // answered tells whether the server has refused initialize, as against not having been reached.
@@ -163,9 +154,14 @@ func (o *opener) answered(err error) bool {
 	return o.cause == nil && errors.As(err, &fault) && fault.Remote
 }
 
-// probeAfterAll is for a server that was stored as a legacy one and refuses initialize: it may be modern by now.
+// probeAfterAll is for a server that was taken for a legacy one and refuses initialize, which none of those does: it was stored
+// as one, and may be modern by now; or it was silent, and may just have been slow to start. It may say which revisions it speaks.
 func (o *opener) probeAfterAll(ctx context.Context, refusal error) (*live, error) {
-	return o.modern(ctx, "", refusal)
+	revision := ""
+	if fault := (*mcp.Error)(nil); errors.As(refusal, &fault) && fault.Code == mcp.CodeUnsupportedVersion {
+		revision = o.c.set.Judge(negotiate.Probe{Error: wireError(fault)}).Revision
+	}
+	return o.modern(ctx, revision, refusal)
 }
 
 // modern opens a modern connection, or fails with what is given where the server shows that it is none.

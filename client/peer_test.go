@@ -114,6 +114,7 @@ const everything = `{"tools":{"listChanged":true},"prompts":{"listChanged":true}
 // modern is a script that opens as a server of the modern era, and goes on as rest says.
 func modern(rest script) script {
 	return with(script{
+		"initialize": fails(-32601, "Method not found", ""), // which comes to a process that is slow to start
 		"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` + everything +
 			`,"instructions":"be kind","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"1"}}}`),
 	}, rest)
@@ -172,11 +173,10 @@ func noLeak(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
 		var now int
-		for range 100 {
-			if now = runtime.NumGoroutine(); now <= before {
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if now = runtime.NumGoroutine(); now <= before { // net/http ends its own a moment later
 				return
 			}
-			time.Sleep(20 * time.Millisecond) // net/http ends its own a moment later
 		}
 		buf := make([]byte, 1<<16)
 		t.Errorf("%d goroutines before, %d after:\n%s", before, now, buf[:runtime.Stack(buf, true)])
