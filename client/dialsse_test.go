@@ -296,8 +296,27 @@ func TestDialHTTPKeepsModernErrors(t *testing.T) {
 	}
 }
 
+// overdue is a context whose deadline is the moment that done is closed.
+type overdue struct {
+	context.Context
+	done chan struct{}
+	once sync.Once
+}
+
+func (o *overdue) Done() <-chan struct{} { return o.done }
+
+func (o *overdue) Err() error {
+	select {
+	case <-o.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 // TestDialHTTPWaitsForOlder bounds the wait on a stream that a server of another kind may open.
 func TestDialHTTPWaitsForOlder(t *testing.T) {
+	ctx := &overdue{t.Context(), make(chan struct{}), sync.Once{}}
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			http.Error(w, "no session", http.StatusBadRequest)
@@ -305,11 +324,10 @@ func TestDialHTTPWaitsForOlder(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.(http.Flusher).Flush()
+		ctx.once.Do(func() { close(ctx.done) })
 		<-r.Context().Done()
 	}))
 	defer ts.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
 	if _, err := client.DialHTTP(ctx, ts.URL, client.Options{}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "open the event stream of HTTP+SSE") {
 		t.Errorf("with a deadline: %v", err)
 	}

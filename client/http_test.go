@@ -35,7 +35,7 @@ func serve(t *testing.T, react map[string]func(w http.ResponseWriter, r *http.Re
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			s.note(r.Method, r.Header)
-			if f := react[r.Method]; f != nil {
+			if f := s.reaction(react, r.Method); f != nil {
 				f(w, r, &jsonrpc.Message{})
 				return
 			}
@@ -49,7 +49,7 @@ func serve(t *testing.T, react map[string]func(w http.ResponseWriter, r *http.Re
 			return
 		}
 		s.note(m.Method, r.Header)
-		if f := react[m.Method]; f != nil {
+		if f := s.reaction(react, m.Method); f != nil {
 			f(w, r, m)
 			return
 		}
@@ -57,6 +57,13 @@ func serve(t *testing.T, react map[string]func(w http.ResponseWriter, r *http.Re
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// reaction is looked up under the lock, so that a test can change reactions while requests come.
+func (s *web) reaction(all reactions, to string) func(http.ResponseWriter, *http.Request, *jsonrpc.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return all[to]
 }
 
 func (s *web) note(what string, h http.Header) {

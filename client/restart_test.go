@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,10 +39,13 @@ func mortal() {
 	}}))
 }
 
-// short starts well and ends by itself.
+// short starts well and ends by itself, with its first answer.
 func short() {
-	time.AfterFunc(100*time.Millisecond, func() { os.Exit(4) })
-	child(modern(nil))
+	open := modern(nil)["server/discover"]
+	child(with(modern(nil), script{"server/discover": func(p *peer, m *jsonrpc.Message) {
+		open(p, m)
+		os.Exit(4)
+	}}))
 }
 
 // quick is the default policy, but for pauses.
@@ -156,11 +160,18 @@ func TestRestartFailsCallsAtOnce(t *testing.T) {
 // TestC042ChildThatCrashesAtStart: the error comes within a second and holds what the child has said.
 func TestC042ChildThatCrashesAtStart(t *testing.T) {
 	noLeak(t)
-	start := time.Now()
-	_, err := client.DialStdio(t.Context(), client.Command{Path: "sh", Args: []string{"-c", "echo boom >&2; exit 3"}}, client.Options{})
-	var exit *stdio.ExitError
-	if !errors.As(err, &exit) || exit.Code != 3 || !strings.Contains(err.Error(), "boom") || time.Since(start) > time.Second {
-		t.Errorf("after %s: %v", time.Since(start), err)
+	quickest := time.Hour
+	for range 5 { // what waits for a time does so always; a machine that is busy does not
+		start := time.Now()
+		_, err := client.DialStdio(t.Context(), client.Command{Path: "sh", Args: []string{"-c", "echo boom >&2; exit 3"}}, client.Options{})
+		var exit *stdio.ExitError
+		if !errors.As(err, &exit) || exit.Code != 3 || !strings.Contains(err.Error(), "boom") {
+			t.Errorf("got %v", err)
+		}
+		quickest = min(quickest, time.Since(start))
+	}
+	if quickest > time.Second {
+		t.Errorf("it took %s", quickest)
 	}
 }
 
@@ -192,18 +203,18 @@ func TestRestartPause(t *testing.T) {
 	}
 }
 
-// TestProbeOnASibling: the process that serves never sees the probe.
+// TestProbeOnASibling: the process that serves never sees the probe. One that stays silent is ended, perhaps before it has come
+// to its start.
 func TestProbeOnASibling(t *testing.T) {
 	noLeak(t)
 	for name, tc := range map[string]struct {
-		want   string
-		starts int
-		wait   time.Duration // for the answer to the probe; short where none comes
+		want string
+		wait time.Duration // for the answer to the probe; short where none comes
 	}{
-		"modern": {"2026-07-28", 2, time.Minute},
-		"silent": {"2025-11-25", 2, 500 * time.Millisecond},
-		"dies":   {"2025-11-25", 2, time.Minute},
-		"mortal": {"2026-07-28", 2, time.Minute},
+		"modern": {"2026-07-28", time.Minute},
+		"silent": {"2025-11-25", 500 * time.Millisecond},
+		"dies":   {"2025-11-25", time.Minute},
+		"mortal": {"2026-07-28", time.Minute},
 	} {
 		cmd, starts := command(t, name)
 		c, err := client.DialStdio(t.Context(), cmd, client.Options{ProbeSibling: true, ProbeTimeout: tc.wait})
@@ -211,13 +222,10 @@ func TestProbeOnASibling(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for range 200 { // a modern server is asked nothing before a call, and may still be starting
-			if starts() == tc.starts {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
+		for starts() < 2 && name != "silent" {
+			time.Sleep(10 * time.Millisecond) // a modern server is asked nothing before a call, and may still be starting
 		}
-		if c.ProtocolVersion() != tc.want || starts() != tc.starts {
+		if c.ProtocolVersion() != tc.want || starts() > 2 {
 			t.Errorf("%s: revision %s after %d starts", name, c.ProtocolVersion(), starts())
 		}
 		if name == "mortal" {
@@ -227,6 +235,11 @@ func TestProbeOnASibling(t *testing.T) {
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+		for _, seen := range processes(cmd) {
+			if len(seen) > 2 && slices.Contains(seen, "server/discover") {
+				t.Errorf("%s: one process has got %q", name, seen)
+			}
 		}
 	}
 }

@@ -35,7 +35,9 @@ var children = map[string]func(){
 	"once":   once, "mortal": mortal, "short": short,
 	"fades": fading(true, os.Stdout), "deafens": fading(true, os.Stdin), "leaves": fading(true, os.Stdin, os.Stdout),
 	"mute": fading(false, os.Stdout), "deaf": fading(false, os.Stdin),
-	"silent": func() { child(script{"initialize": initialized("2025-11-25")}) },
+	"silent": func() {
+		child(script{"server/discover": func(*peer, *jsonrpc.Message) {}, "initialize": initialized("2025-11-25")})
+	},
 	"dies": func() { // on anything but initialize, as some servers do
 		child(script{
 			"initialize": initialized("2025-11-25"),
@@ -71,17 +73,41 @@ var children = map[string]func(){
 	},
 }
 
-// child plays a script over the process's own input and output, and notes its start in a file.
+// child plays a script over the process's own input and output, and notes its start and what it gets in a file.
 func child(s script) {
 	noteStart()
-	playOn(stdio.Open(os.Stdin, os.Stdout, stdio.Options{}), s)
+	noted := script{}
+	for method, react := range s {
+		noted[method] = func(p *peer, m *jsonrpc.Message) {
+			note(method)
+			react(p, m)
+		}
+	}
+	playOn(stdio.Open(os.Stdin, os.Stdout, stdio.Options{}), noted)
 }
 
-func noteStart() {
+func noteStart() { note("start") }
+
+func note(what string) {
 	if log, err := os.OpenFile(os.Getenv("STARTS"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
-		fmt.Fprintln(log, "start")
+		fmt.Fprintln(log, os.Getpid(), what)
 		log.Close()
 	}
+}
+
+// processes is what each process has got that a command has started; see command.
+func processes(cmd client.Command) map[string][]string {
+	seen := map[string][]string{}
+	for _, env := range cmd.Env {
+		if file, ok := strings.CutPrefix(env, "STARTS="); ok {
+			data, _ := os.ReadFile(file) // no file, no start
+			for line := range strings.Lines(string(data)) {
+				pid, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+				seen[pid] = append(seen[pid], what)
+			}
+		}
+	}
+	return seen
 }
 
 // playOn plays a script over a connection until it ends.
