@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,7 +103,11 @@ func TestDismiss(t *testing.T) {
 		session := openStream(t, "GET", web.URL+"/mcp", who, "", map[string]string{"Mcp-Session-Id": id})
 		open[who] = []*openedStream{listen, old, session}
 	}
-	go postRaw(t, web.URL+"/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{}}}`, sessions["ann"]) // ends with the session
+	var call sync.WaitGroup
+	defer call.Wait()
+	call.Go(func() { // ends with the session
+		postRaw(t, web.URL+"/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{}}}`, sessions["ann"])
+	})
 	<-running
 
 	s.Dismiss(func(who *mcp.Principal) bool { return who.Subject == "ann" })

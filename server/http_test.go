@@ -159,6 +159,12 @@ func TestMiddleware(t *testing.T) {
 // postRaw posts a message to a server that may be stopping. The answer's body has been read.
 func postRaw(t *testing.T, url, body string, headers http.Header) (*http.Response, string) {
 	t.Helper()
+	return postBy(t, http.DefaultClient, url, body, headers)
+}
+
+// postBy is postRaw by a client of the test's own.
+func postBy(t *testing.T, road *http.Client, url, body string, headers http.Header) (*http.Response, string) {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
@@ -169,7 +175,7 @@ func postRaw(t *testing.T, url, body string, headers http.Header) (*http.Respons
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := http.DefaultClient.Do(req)
+	res, err := road.Do(req)
 	if err != nil {
 		t.Error(err)
 		return &http.Response{}, ""

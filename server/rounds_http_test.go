@@ -43,25 +43,35 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// serveInBubble serves HTTP until the test ends, and returns the client that reaches it.
-func serveInBubble(t *testing.T, s *server.Server) *http.Client {
+// webInBubble serves HTTP until the test ends, or its Shutdown, and returns the client that reaches it.
+func webInBubble(t *testing.T, h http.Handler) (*http.Server, *http.Client) {
 	t.Helper()
 	line := &pipes{make(chan net.Conn), make(chan struct{})}
-	web := &http.Server{Handler: s.Handler()}
+	web := &http.Server{Handler: h}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(line) }() // ends with Close
 	road := &http.Transport{DialContext: line.dial}
 	t.Cleanup(func() {
 		road.CloseIdleConnections()
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
 		if err := web.Close(); err != nil {
 			t.Error(err)
 		}
 		<-served
 	})
-	return &http.Client{Transport: road}
+	return web, &http.Client{Transport: road}
+}
+
+// serveInBubble serves HTTP until the test ends, and returns the client that reaches it.
+func serveInBubble(t *testing.T, s *server.Server) *http.Client {
+	t.Helper()
+	_, road := webInBubble(t, s.Handler())
+	t.Cleanup(func() {
+		road.CloseIdleConnections()
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return road
 }
 
 // In a session over HTTP a question comes on the stream of its call, the answer is posted, and a user may take their time:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,37 +47,37 @@ func TestShutdownIsTheSameInBothEras(t *testing.T) {
 		{"never", time.Hour, []string{"503", `"error":{"code":-32603,"message":"the server is shutting down"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newServer(server.Options{})
-			running := make(chan struct{}, 2)
-			takes(t, s, "works", running, c.time)
-			web := httptest.NewServer(s.Handler())
-			defer web.Close()
-			opened, _ := postRaw(t, web.URL, shutdownHello, nil)
-			answered := make(chan string, 2)
-			go func() {
-				status, body := post(t, web.URL, "tools/call", "works", `"name":"works",`, nil)
-				answered <- fmt.Sprint(status, body)
-			}()
-			go func() {
-				session := http.Header{"Mcp-Session-Id": {opened.Header.Get("Mcp-Session-Id")}}
-				res, body := postRaw(t, web.URL, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"works"}}`, session)
-				answered <- fmt.Sprint(res.StatusCode, body)
-			}()
-			<-running
-			<-running
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-			defer cancel()
-			if err := errors.Join(s.Shutdown(ctx), web.Config.Shutdown(ctx)); err != nil {
-				t.Errorf("Shutdown: %v", err)
-			}
-			for range 2 {
-				got := <-answered
-				for _, want := range c.want {
-					if !strings.Contains(got, want) {
-						t.Errorf("want %s in %s", want, got)
+			synctest.Test(t, func(t *testing.T) {
+				const url = "http://127.0.0.1/mcp"
+				s := newServer(server.Options{})
+				running := make(chan struct{}, 2)
+				takes(t, s, "works", running, c.time)
+				web, road := webInBubble(t, s.Handler())
+				opened, _ := postBy(t, road, url, shutdownHello, nil)
+				answered := make(chan string, 2)
+				call := func(meta string, headers http.Header) {
+					res, body := postBy(t, road, url, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"works"`+meta+`}}`, headers)
+					answered <- fmt.Sprint(res.StatusCode, body)
+				}
+				go call(`,"_meta":{"`+mcp.MetaProtocolVersion+`":"`+modern+`","`+mcp.MetaClientCapabilities+`":{}}`,
+					http.Header{"Mcp-Protocol-Version": {modern}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"works"}})
+				go call("", http.Header{"Mcp-Session-Id": {opened.Header.Get("Mcp-Session-Id")}})
+				<-running
+				<-running
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				if err := errors.Join(s.Shutdown(ctx), web.Shutdown(ctx)); err != nil {
+					t.Errorf("Shutdown: %v", err)
+				}
+				for range 2 {
+					got := <-answered
+					for _, want := range c.want {
+						if !strings.Contains(got, want) {
+							t.Errorf("want %s in %s", want, got)
+						}
 					}
 				}
-			}
+			})
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -19,11 +20,18 @@ import (
 
 // sseClient is a client of 2024-11-05: one stream, and where to post.
 type sseClient struct {
+	road             *http.Client
 	origin, endpoint string
 	lines            *bufio.Scanner
 }
 
 func dialSSE(t testing.TB, origin, path string) *sseClient {
+	t.Helper()
+	return dialSSEBy(t, http.DefaultClient, origin, path)
+}
+
+// dialSSEBy is dialSSE by a client of the test's own.
+func dialSSEBy(t testing.TB, road *http.Client, origin, path string) *sseClient {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	t.Cleanup(cancel)
@@ -31,12 +39,12 @@ func dialSSE(t testing.TB, origin, path string) *sseClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := road.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { res.Body.Close() })
-	c := &sseClient{origin: origin, lines: bufio.NewScanner(res.Body)}
+	c := &sseClient{road: road, origin: origin, lines: bufio.NewScanner(res.Body)}
 	name, data := c.next()
 	if name != "endpoint" {
 		t.Fatalf("the stream begins with %q (status %s)", name, res.Status)
@@ -63,7 +71,7 @@ func (c *sseClient) next() (name, data string) {
 
 func (c *sseClient) post(t testing.TB, body string) {
 	t.Helper()
-	res, err := http.Post(c.origin+c.endpoint, "application/json", strings.NewReader(body))
+	res, err := c.road.Post(c.origin+c.endpoint, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,31 +132,34 @@ func TestSSE(t *testing.T) {
 
 // Shutdown of the server ends the streams and what runs for them.
 func TestSSEShutdown(t *testing.T) {
-	s := newServer(server.Options{})
-	ended := make(chan error, 1)
-	running := make(chan struct{})
-	rawTool(t, s, "wait", func(ctx context.Context, _ *server.Request) (*mcp.CallToolResult, error) {
-		close(running)
-		<-ctx.Done()
-		ended <- context.Cause(ctx)
-		return nil, ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(server.Options{})
+		ended := make(chan error, 1)
+		running := make(chan struct{})
+		rawTool(t, s, "wait", func(ctx context.Context, _ *server.Request) (*mcp.CallToolResult, error) {
+			close(running)
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return nil, ctx.Err()
+		})
+		_, road := webInBubble(t, s.SSEHandler())
+		c := dialSSEBy(t, road, "http://127.0.0.1", "/sse")
+		c.post(t, greet2024)
+		c.next()
+		c.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`)
+		<-running
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, server.ErrShutdown) {
+			t.Errorf("the call ended with %v", err)
+		}
+		for name, data := c.next(); name != ""; name, data = c.next() {
+			t.Errorf("at the end came %s %s", name, data)
+		}
 	})
-	c := dialSSE(t, serve(t, s.SSEHandler()), "/sse")
-	c.post(t, greet2024)
-	c.next()
-	c.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`)
-	<-running
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	if err := s.Shutdown(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := <-ended; !errors.Is(err, server.ErrShutdown) {
-		t.Errorf("the call ended with %v", err)
-	}
-	for name, data := c.next(); name != ""; name, data = c.next() {
-		t.Errorf("at the end came %s %s", name, data)
-	}
 }
 
 func ExampleServer_SSEHandler() {
