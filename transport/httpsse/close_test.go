@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/transport"
@@ -46,24 +47,33 @@ func TestC111ClientGone(t *testing.T) {
 // A client that does not read is cut, and does not hold up the others.
 func TestSlowReader(t *testing.T) {
 	onBothWays(t, func(t *testing.T, opts Options) {
-		opts.WriteTimeout = 100 * time.Millisecond
-		w := newWorld(t, opts)
-		w.dial(t, "") // never reads
-		eventually(t, "the stream is open", func() bool { return w.handler.Sessions() == 1 })
-		good := w.greet(t, "2024-11-05")
-		go func() { // ends with the connection
-			for {
-				if _, err := good.events.Next(); err != nil {
-					return
+		synctest.Test(t, func(t *testing.T) {
+			opts.WriteTimeout = 100 * time.Millisecond
+			w := newWorldInBubble(t, opts)
+			w.connect(t, "") // reads no more
+			good := w.greet(t, "2024-11-05")
+			reading := make(chan struct{})
+			go func() { // ends with the connection
+				defer close(reading)
+				for {
+					if _, err := good.events.Next(); err != nil {
+						return
+					}
 				}
+			}()
+			began := time.Now()
+			n, err := w.handler.Broadcast("noise", []byte(strings.Repeat("x", 1<<20)))
+			if took := time.Since(began); err != nil || n != 1 || took != opts.WriteTimeout {
+				t.Errorf("%d were told after %s, %v", n, took, err)
 			}
-		}()
-		data := []byte(strings.Repeat("x", 1<<20))
-		eventually(t, "the client that does not read is cut", func() bool {
-			n, err := w.handler.Broadcast("noise", data)
-			return err == nil && n == 1 && w.handler.Sessions() == 1
+			synctest.Wait()
+			if n := w.handler.Sessions(); n != 1 {
+				t.Errorf("%d sessions are left", n)
+			}
+			good.send(t, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+			good.conn.Close()
+			<-reading
 		})
-		good.send(t, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	})
 }
 

@@ -87,6 +87,7 @@ type world struct {
 	desk    *desk
 	handler *Handler
 	addr    string
+	open    func(t testing.TB) net.Conn // a connection to it
 }
 
 func newHandler(t testing.TB, opts Options) (*desk, *Handler) {
@@ -108,7 +109,17 @@ func newWorld(t testing.TB, opts Options) *world {
 		srv.Close()
 		webtest.NoneLeft(t, "httpsse.(*Handler)", "streamhttp.(*stream")
 	})
-	return &world{desk: d, handler: h, addr: srv.Listener.Addr().String()}
+	addr := srv.Listener.Addr().String()
+	return &world{d, h, addr, func(t testing.TB) net.Conn { return webtest.Dial(t, addr) }}
+}
+
+// newWorldInBubble is a world for the time of a bubble. What is written there waits until it is read.
+func newWorldInBubble(t testing.TB, opts Options) *world {
+	t.Helper()
+	d, h := newHandler(t, opts)
+	line := webtest.Serve(t, h)
+	t.Cleanup(func() { h.Close() })
+	return &world{d, h, line.Addr().String(), func(t testing.TB) net.Conn { return line.Dial(t) }}
 }
 
 // client is one stream, read from a raw connection.
@@ -124,7 +135,7 @@ type client struct {
 // dial opens a stream without reading any of it.
 func (w *world) dial(t testing.TB, headers string) net.Conn {
 	t.Helper()
-	conn := webtest.Dial(t, w.addr)
+	conn := w.open(t)
 	if _, err := io.WriteString(conn, "GET /sse HTTP/1.1\r\nHost: "+w.addr+"\r\n"+headers+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +216,7 @@ func (c *client) send(t testing.TB, body string) {
 // raw writes a request to a connection of its own and returns status and body of the response.
 func (w *world) raw(t testing.TB, request string) (int, string) {
 	t.Helper()
-	resp := webtest.Ask(t, w.addr, request)
+	resp := webtest.AskOn(t, w.open(t), request)
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)

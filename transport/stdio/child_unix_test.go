@@ -22,7 +22,7 @@ func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: tru
 // gone reports whether a process has ended; a dead one that its parent has not looked after yet counts as ended.
 func gone(t *testing.T, pid int) bool {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if syscall.Kill(pid, 0) == syscall.ESRCH {
 			return true
 		}

@@ -85,7 +85,7 @@ func TestWaitFileClose(t *testing.T) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, os.ErrClosed) {
 			t.Errorf("the wait ended with %v", err)
 		}
-	case <-time.After(time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("the reader still waits")
 	}
 	_, reading := f.Read(make([]byte, 8))

@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -240,35 +241,38 @@ func TestInsist(t *testing.T) {
 	}
 }
 
-// TestInsistUnreached: a server that is just being started again is reached at the second attempt.
+// TestInsistUnreached: a server that is just being started again is reached at the second attempt, by either road. What opens
+// a connection is sent once.
 func TestInsistUnreached(t *testing.T) {
-	checkLeaks(t)
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := first.Addr().String()
-	first.Close()
-	srv := &http.Server{Handler: say("application/json", answered)}
-	ready := time.AfterFunc(50*time.Millisecond, func() {
-		second, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Errorf("the port was taken meanwhile: %v", err)
-			return
-		}
-		srv.Serve(second)
-	})
-	defer srv.Close()
-	defer ready.Stop()
-	c := dial(t, "http://"+address, ClientOptions{}).use("2026-07-28")
-	if _, err := c.call(t.Context(), "echo", engine.CallOptions{}); err != nil {
-		t.Error(err)
-	}
-	once := dial(t, "http://127.0.0.1:1", ClientOptions{}).use("2026-07-28")
-	codec := once.peer.Codec()
-	began := time.Now()
-	out := &era.Outgoing{Method: "server/discover"}
-	if _, err := once.peer.Call(t.Context(), once.Client, out, engine.CallOptions{Codec: codec, Opening: true}); err == nil || time.Since(began) > firstRetry {
-		t.Errorf("what opens a connection is sent once: %v after %s", err, time.Since(began))
+	for _, road := range []string{"direct", "net/http"} {
+		t.Run(road, func(t *testing.T) {
+			checkLeaks(t)
+			address := script(t, say("application/json", answered))
+			refused := func(times int32) (c *caller, dials *atomic.Int32) {
+				dials = new(atomic.Int32)
+				own := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+					if dials.Add(1) <= times {
+						address = "127.0.0.1:1" // where nobody listens
+					}
+					return new(net.Dialer).DialContext(ctx, network, address)
+				}}
+				t.Cleanup(own.CloseIdleConnections)
+				c = dial(t, address, ClientOptions{HTTPClient: &http.Client{Transport: own}}).use("2026-07-28")
+				if road == "direct" {
+					c.quick = newDirect(c.url, c.base, own)
+					t.Cleanup(c.quick.pool.close)
+				}
+				return c, dials
+			}
+			c, dials := refused(1)
+			if _, err := c.call(t.Context(), "echo", engine.CallOptions{}); err != nil || dials.Load() != 2 {
+				t.Errorf("%v after %d attempts", err, dials.Load())
+			}
+			once, dials := refused(99)
+			out := &era.Outgoing{Method: "server/discover"}
+			if _, err := once.peer.Call(t.Context(), once.Client, out, engine.CallOptions{Codec: once.peer.Codec(), Opening: true}); err == nil || dials.Load() != 1 {
+				t.Errorf("what opens a connection: %v after %d attempts", err, dials.Load())
+			}
+		})
 	}
 }

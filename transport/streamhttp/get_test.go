@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/engine"
@@ -210,20 +212,23 @@ func TestShutdownWaits(t *testing.T) {
 
 // TestShutdownIsBounded: a handler that ignores its context holds Shutdown no longer than its own context does.
 func TestShutdownIsBounded(t *testing.T) {
-	w := newWorld(t, Options{})
-	session := w.open(t)
-	answered := make(chan *answer)
-	go func() { answered <- w.ask(t, "POST", legacyCall("stubborn"), session) }()
-	<-w.desk.waiting
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	if err := w.handler.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %s", took)
-	}
-	w.desk.ended <- nil
-	<-answered
+	synctest.Test(t, func(t *testing.T) {
+		w := newHandler(t, Options{})
+		session := [2]string{"Mcp-Session-Id", w.record("POST", initialize).Header().Get("Mcp-Session-Id")}
+		answered := make(chan *httptest.ResponseRecorder)
+		go func() { answered <- w.record("POST", legacyCall("stubborn"), session) }()
+		<-w.desk.waiting
+		const limit = 50 * time.Millisecond
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		began := time.Now()
+		if err := w.handler.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took > limit {
+			t.Errorf("it took %s", took)
+		}
+		w.desk.ended <- nil
+		<-answered
+	})
 }

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/transport/internal/webtest"
@@ -53,10 +54,6 @@ func TestSlowBodies(t *testing.T) {
 		},
 	}
 	for name, around := range servers {
-		w := newHandler(t, Options{BodyTimeout: limit})
-		srv := httptest.NewServer(around(w.handler))
-		t.Cleanup(srv.Close)
-		t.Cleanup(func() { w.handler.Close() })
 		for _, c := range cases {
 			want := c.status
 			if name == "bare" {
@@ -66,30 +63,35 @@ func TestSlowBodies(t *testing.T) {
 				continue // it would wait for ever: nothing can be set against it
 			}
 			t.Run(name+"/"+c.name, func(t *testing.T) {
-				t.Parallel()
-				conn := webtest.Dial(t, srv.Listener.Addr().String())
-				answers := bufio.NewReader(conn)
-				for round := range 2 {
-					go sendSlowly(conn, headers, len(body), c.pieces, pause)
-					resp, err := http.ReadResponse(answers, nil)
-					if err != nil {
-						t.Fatalf("round %d: %v", round, err)
+				synctest.Test(t, func(t *testing.T) {
+					w := newHandler(t, Options{BodyTimeout: limit})
+					t.Cleanup(func() { w.handler.Close() })
+					var sending sync.WaitGroup
+					t.Cleanup(sending.Wait)
+					conn := webtest.Serve(t, around(w.handler)).Dial(t)
+					answers := bufio.NewReader(conn)
+					for round := range 2 {
+						sending.Go(func() { sendSlowly(conn, headers, len(body), c.pieces, pause) })
+						resp, err := http.ReadResponse(answers, nil)
+						if err != nil {
+							t.Fatalf("round %d: %v", round, err)
+						}
+						if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want {
+							t.Errorf("round %d: status %d, %v; want %d", round, resp.StatusCode, err, want)
+						}
+						if want != 200 {
+							return
+						}
+						time.Sleep(limit + pause) // the next body has a time of its own
 					}
-					if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want {
-						t.Errorf("round %d: status %d, %v; want %d", round, resp.StatusCode, err, want)
-					}
-					if want != 200 {
-						return
-					}
-					time.Sleep(limit + pause) // the next body has a time of its own
-				}
+				})
 			})
 		}
 	}
 }
 
-// sendSlowly sends one POST. The piece "cut" ends the sending.
-func sendSlowly(conn net.Conn, headers [][2]string, length int, pieces []string, pause time.Duration) {
+// sendSlowly sends one POST. The piece "cut" ends the sending, and so does a server that takes no more.
+func sendSlowly(conn *webtest.End, headers [][2]string, length int, pieces []string, pause time.Duration) {
 	head := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", length)
 	for _, h := range headers {
 		head += h[0] + ": " + h[1] + "\r\n"
@@ -97,43 +99,48 @@ func sendSlowly(conn net.Conn, headers [][2]string, length int, pieces []string,
 	io.WriteString(conn, head+"\r\n")
 	for _, piece := range pieces {
 		if piece == "cut" {
-			conn.(*net.TCPConn).CloseWrite()
+			conn.CloseWrite()
 			return
 		}
-		io.WriteString(conn, piece)
+		if _, err := io.WriteString(conn, piece); err != nil {
+			return
+		}
 		time.Sleep(pause)
 	}
 }
 
 // TestSlowBodyOnHTTP2: the time holds for one stream alone, and the connection goes on.
 func TestSlowBodyOnHTTP2(t *testing.T) {
-	w := newHandler(t, Options{BodyTimeout: 100 * time.Millisecond})
-	srv := w.overTLS(t, true, nil)
-	body, headers := modern("tools/list", "", "")
-	ask := func(reader io.Reader) int {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, reader)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newHandler(t, Options{BodyTimeout: 100 * time.Millisecond})
+		t.Cleanup(func() { w.handler.Close() })
+		web := webtest.Serve(t, w.handler).HTTP2(t)
+		body, headers := modern("tools/list", "", "")
+		ask := func(reader io.Reader) int {
+			req, err := http.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/mcp", reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			setHeaders(req, headers)
+			resp, err := web.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.ProtoMajor != 2 {
+				t.Errorf("spoke %s", resp.Proto)
+			}
+			return resp.StatusCode
 		}
-		setHeaders(req, headers)
-		resp, err := srv.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
+		never, stop := io.Pipe()
+		defer stop.Close()
+		if got := ask(never); got != http.StatusRequestTimeout {
+			t.Errorf("a body that never comes: status %d", got)
 		}
-		defer resp.Body.Close()
-		if resp.ProtoMajor != 2 {
-			t.Errorf("spoke %s", resp.Proto)
+		if got := ask(strings.NewReader(body)); got != http.StatusOK {
+			t.Errorf("a body that comes: status %d", got)
 		}
-		return resp.StatusCode
-	}
-	never, stop := io.Pipe()
-	defer stop.Close()
-	if got := ask(never); got != http.StatusRequestTimeout {
-		t.Errorf("a body that never comes: status %d", got)
-	}
-	if got := ask(strings.NewReader(body)); got != http.StatusOK {
-		t.Errorf("a body that comes: status %d", got)
-	}
+	})
 }
 
 // TestLayeredCallOutlivesTheBodyTime: a deadline that was set for a layer around is lifted with the body, too.

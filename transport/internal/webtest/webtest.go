@@ -16,7 +16,7 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-// patience bounds what is read from a connection, so that a server that stays silent does not hang a test.
+// patience bounds what is read from a connection and waited for, so that a server that stays silent does not hang a test.
 const patience = 20 * time.Second
 
 // Dial opens a connection that is closed when the test ends.
@@ -36,7 +36,12 @@ func Dial(t testing.TB, addr string) net.Conn {
 // Ask writes a request as it stands to a connection of its own and reads the head of the response.
 func Ask(t testing.TB, addr, request string) *http.Response {
 	t.Helper()
-	conn := Dial(t, addr)
+	return AskOn(t, Dial(t, addr), request)
+}
+
+// AskOn is Ask on a connection that is open.
+func AskOn(t testing.TB, conn net.Conn, request string) *http.Response {
+	t.Helper()
 	go func() { _, _ = io.WriteString(conn, request) }() // the server may answer before it has read all; ends with the connection
 	method, _, _ := strings.Cut(request, " ")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -63,12 +68,12 @@ func (s OnStream) Close() error { return nil }
 // Eventually waits for a condition that bytes on the way bring about.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not within 5 s: %s", what)
+	t.Fatalf("not within %s: %s", patience, what)
 }
 
 // NoneLeft waits until no goroutine runs methods of any of the types given, such as "httpsse.(*Handler)".
