@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -96,35 +97,37 @@ func TestOrphansAreOfEarlierProcesses(t *testing.T) {
 
 // A task that cannot be read any more hinders no other one, and is gone when its time is over.
 func TestBrokenRecord(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tasks.db")
-	first, err := boltstore.Open(path, boltstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	short := task("broken")
-	short.TTL = 50 * time.Millisecond
-	if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
-		t.Fatal(err)
-	}
-	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
-	if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, path, boltstore.Options{})
-	if ids, err := s.Orphans(t.Context()); err == nil || len(ids) != 1 || ids[0] != "whole" {
-		t.Errorf("orphans: %v, %v", ids, err)
-	}
-	time.Sleep(time.Until(short.Expires()))
-	if err := s.Create(t.Context(), task("new"), 0); err != nil {
-		t.Errorf("after its time: %v", err)
-	}
-	if _, err := s.Get(t.Context(), "broken"); !errors.Is(err, tasks.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) { // or its time could be over before anybody looks
+		path := filepath.Join(t.TempDir(), "tasks.db")
+		first, err := boltstore.Open(path, boltstore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := task("broken")
+		short.TTL = 50 * time.Millisecond
+		if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
+			t.Fatal(err)
+		}
+		db, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
+		if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, path, boltstore.Options{})
+		if ids, err := s.Orphans(t.Context()); err == nil || len(ids) != 1 || ids[0] != "whole" {
+			t.Errorf("orphans: %v, %v", ids, err)
+		}
+		time.Sleep(time.Until(short.Expires()))
+		if err := s.Create(t.Context(), task("new"), 0); err != nil {
+			t.Errorf("after its time: %v", err)
+		}
+		if _, err := s.Get(t.Context(), "broken"); !errors.Is(err, tasks.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // A file that is something else is refused, and left as it is.
