@@ -13,7 +13,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -76,44 +78,35 @@ func TestC090CallersCredentialsStay(t *testing.T) {
 func TestC105CallAfterIdleness(t *testing.T) {
 	for _, mode := range []client.Mode{client.Legacy, client.Modern} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
-			w := start(t, server.Options{})
-			var mu sync.Mutex
-			idle, closed := 0, 0
-			web := httptest.NewUnstartedServer(w.handler)
-			web.Config.IdleTimeout = 20 * time.Millisecond
-			web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-				mu.Lock()
-				defer mu.Unlock()
-				switch state {
-				case http.StateIdle:
-					idle++
-				case http.StateClosed:
-					closed++
-				}
-			}
-			web.Start()
-			t.Cleanup(web.Close)
-			c, err := client.DialHTTP(t.Context(), web.URL, client.Options{Mode: mode, OnError: func(err error) { t.Errorf("told of %v", err) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { c.Close() })
-			for range 3 {
-				if out, err := c.CallTool(t.Context(), "echo", nil); err != nil || out.Text() != "hello" {
-					t.Errorf("got %v, %v", out, err)
-				}
-				eventually(t, "the connections are closed", func() bool {
-					mu.Lock()
-					defer mu.Unlock()
-					return idle > 0 && closed > 0
+			synctest.Test(t, func(t *testing.T) {
+				w := startInBubble(t, server.Options{})
+				var dials atomic.Int32
+				road := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+					dials.Add(1)
+					return w.reach()
+				}}
+				t.Cleanup(road.CloseIdleConnections)
+				c, err := client.DialHTTP(t.Context(), "http://"+w.addr+"/mcp", client.Options{
+					Mode: mode, HTTPClient: &http.Client{Transport: road}, OnError: func(err error) { t.Errorf("told of %v", err) },
 				})
-				mu.Lock()
-				idle, closed = 0, 0
-				mu.Unlock()
-				if session := c.SessionID(); session != "" {
-					w.do(t, ask{method: "DELETE", head: []string{sessionHeader + ": " + session}}).is(t, 200, 0, "")
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				t.Cleanup(func() { c.Close() })
+				for range 3 {
+					time.Sleep(2 * bubbleIdle)
+					before := dials.Load()
+					if out, err := c.CallTool(t.Context(), "echo", nil); err != nil || out.Text() != "hello" {
+						t.Errorf("got %v, %v", out, err)
+					}
+					if dials.Load() == before {
+						t.Error("the connection from before is still open")
+					}
+					if session := c.SessionID(); session != "" {
+						w.do(t, ask{method: "DELETE", head: []string{sessionHeader + ": " + session}}).is(t, 200, 0, "")
+					}
+				}
+			})
 		})
 	}
 }

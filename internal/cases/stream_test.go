@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/mcp"
@@ -132,15 +133,16 @@ func TestC032UnknownEvent(t *testing.T) {
 // past the idle limit too; one that a handler closes says when to come back and from where.
 func TestC034QuietStreams(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts server.Options) {
-		opts.HTTP.IdleTimeout, opts.HTTP.KeepAlive = 20*time.Millisecond, 10*time.Millisecond
-		w := start(t, opts)
-		id := w.dial(t).session(t)
-		stream := w.get(t, id)
-		time.Sleep(10 * opts.HTTP.IdleTimeout) // the time that has to pass is what is tested
-		w.tool(t, "t", nothing)
-		if e := stream.wants(t, "tools/list_changed"); e.comments == 0 || e.id == "" {
-			t.Errorf("an event after a quiet time has %d comments before it and the id %q", e.comments, e.id)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			w := startInBubble(t, opts)
+			id := w.dial(t).session(t)
+			stream := w.get(t, id)
+			time.Sleep(5 * time.Hour) // ten times the idle limit
+			w.tool(t, "t", nothing)
+			if e := stream.wants(t, "tools/list_changed"); e.comments < 1000 || e.id == "" {
+				t.Errorf("an event after a quiet time has %d comments before it and the id %q", e.comments, e.id)
+			}
+		})
 	})
 	w := start(t, server.Options{})
 	w.tool(t, "polled", func(ctx context.Context, req *server.Request) (*mcp.CallToolResult, error) {
@@ -197,24 +199,26 @@ func TestC058HandshakeAsAStream(t *testing.T) {
 // Seen to fail: without the Flush in stream.begin, where net/http writes, "no response: i/o timeout".
 func TestC061HeadComesAtOnce(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts server.Options) {
-		opts.HTTP.KeepAlive = time.Hour
-		w := start(t, opts)
-		c := w.dial(t)
-		a := c.do(t, initialize("2025-03-26")) // whose streams begin without an event
-		id := a.header.Get(sessionHeader)
-		for what, one := range map[string]ask{
-			"GET":               {method: "GET", head: []string{sessionHeader + ": " + id}},
-			"listen":            modern("subscriptions/listen", "", changesWanted),
-			"listen to nothing": modern("subscriptions/listen", "", `"notifications":{},`),
-		} {
-			began := time.Now()
-			stream := w.stream(t, one)
-			if took := time.Since(began); took > 5*time.Second { // nothing else would come within the hour
-				t.Errorf("%s: the head took %s", what, took)
+		synctest.Test(t, func(t *testing.T) {
+			opts.HTTP.KeepAlive = time.Hour
+			w := startInBubble(t, opts)
+			c := w.dial(t)
+			a := c.do(t, initialize("2025-03-26")) // whose streams begin without an event
+			id := a.header.Get(sessionHeader)
+			for what, one := range map[string]ask{
+				"GET":               {method: "GET", head: []string{sessionHeader + ": " + id}},
+				"listen":            modern("subscriptions/listen", "", changesWanted),
+				"listen to nothing": modern("subscriptions/listen", "", `"notifications":{},`),
+			} {
+				began := time.Now()
+				stream := w.stream(t, one)
+				if took := time.Since(began); took != 0 { // nothing else comes within the hour
+					t.Errorf("%s: the head took %s", what, took)
+				}
+				if stream.resp.Header.Get("Cache-Control") == "" || stream.resp.ContentLength > 0 {
+					t.Errorf("%s: %v", what, stream.resp.Header)
+				}
 			}
-			if stream.resp.Header.Get("Cache-Control") == "" || stream.resp.ContentLength > 0 {
-				t.Errorf("%s: %v", what, stream.resp.Header)
-			}
-		}
+		})
 	})
 }

@@ -30,6 +30,7 @@ type world struct {
 		Streams() int
 	}
 	addr    string
+	lines   *switchboard  // instead of ports, in a bubble
 	web     *http.Server  // the first of those that listen
 	sockets atomic.Int64  // connections that the server has open
 	waiting chan struct{} // gets one for each call of "wait" that has begun
@@ -40,8 +41,14 @@ type world struct {
 // would.
 func start(t testing.TB, opts server.Options, around ...func(http.Handler) http.Handler) *world {
 	t.Helper()
+	return startOn(t, nil, opts, around...)
+}
+
+// startOn is start on a listener in memory; nil means a loopback port.
+func startOn(t testing.TB, lines *switchboard, opts server.Options, around ...func(http.Handler) http.Handler) *world {
+	t.Helper()
 	w := &world{
-		Server: server.New(mcp.Implementation{Name: "cases", Version: "1"}, opts), waiting: make(chan struct{}, 4096), ended: make(chan error, 4096),
+		Server: server.New(mcp.Implementation{Name: "cases", Version: "1"}, opts), lines: lines, waiting: make(chan struct{}, 4096), ended: make(chan error, 4096),
 	}
 	w.tool(t, "echo", func(context.Context, *server.Request) (*mcp.CallToolResult, error) {
 		return mcp.TextResult("hello"), nil
@@ -71,11 +78,17 @@ func start(t testing.TB, opts server.Options, around ...func(http.Handler) http.
 // listen serves h on a port of its own until the test ends.
 func (w *world) listen(t testing.TB, h http.Handler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var l net.Listener = w.lines
+	if w.lines == nil {
+		var err error
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	srv := &http.Server{Handler: h}
+	if w.lines != nil {
+		srv.IdleTimeout = bubbleIdle
+	}
 	if w.web == nil {
 		w.web = srv
 	}
@@ -226,7 +239,7 @@ func (w *world) dial(t testing.TB) *wire {
 
 func (c *wire) redial(t testing.TB) {
 	t.Helper()
-	conn, err := net.Dial("tcp", c.w.addr)
+	conn, err := c.w.reach()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +247,14 @@ func (c *wire) redial(t testing.TB) {
 		t.Fatal(err)
 	}
 	c.conn, c.in = conn, bufio.NewReader(conn)
+}
+
+// reach makes a connection.
+func (w *world) reach() (net.Conn, error) {
+	if w.lines != nil {
+		return w.lines.dial()
+	}
+	return net.Dial("tcp", w.addr)
 }
 
 // close ends the connection, in good order, and lets go of what was read ahead: tests of memory have thousands of these.
