@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,11 @@ const readTime = verifyTime + bodyTime + time.Second
 // not been read yet ends when these must have been.
 func (g *gateway) dismiss(ctx context.Context, l *lock) {
 	g.dismissNow(l)
-	late := time.AfterFunc(cmp.Or(g.opts.late, readTime), func() {
+	after := time.AfterFunc
+	if g.opts.after != nil {
+		after = g.opts.after
+	}
+	late := after(readTime, func() {
 		if g.door.lock.Load() == l { // else a later reload sees to it
 			g.dismissNow(l)
 		}

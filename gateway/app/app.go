@@ -59,7 +59,8 @@ type Options struct {
 	// Version is that of the program.
 	Version string
 
-	late, body, idle time.Duration // in place of readTime, bodyTime and idleTime
+	body, idle time.Duration                           // in place of bodyTime and idleTime
+	after      func(time.Duration, func()) *time.Timer // in place of time.AfterFunc, for readTime
 }
 
 // UnreachableError is a server that cannot be reached while the configuration demands all of them.
@@ -187,16 +188,17 @@ func (g *gateway) state(s upstream.Status) {
 		return
 	}
 	g.say.state(s)
-	conf := g.conf.Load()
-	if conf.Plan().Waits() {
+	if g.conf.Load().Plan().Waits() {
 		g.bridges((*bridge.Bridge).Changed)
 	}
 	if s.State == manager.Ready {
-		g.misfits(conf)
+		g.say.turn.Lock() // else a reload meanwhile forgets that they were told, or these are those of before
+		defer g.say.turn.Unlock()
+		g.misfits(g.conf.Load())
 	}
 }
 
-// misfits tells of what a configuration says of the lists of servers, and of bundles, and does not fit them.
+// misfits tells of what a configuration says of the lists of servers, and of bundles, and does not fit them. g.say.turn is held.
 func (g *gateway) misfits(c *config.Config) {
 	snaps, plan := g.set.Snapshots(), c.Plan()
 	notes := plan.Notes(snaps)

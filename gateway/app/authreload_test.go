@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -237,7 +238,16 @@ func TestReloadDoesNotOpenTheDoor(t *testing.T) {
 // Seen to fail: the stream stayed, since there was none yet when those of its owner were ended.
 func TestRequestThatIsSlow(t *testing.T) {
 	up := startWatched(t, server.Options{})
-	f := followWith(t, protected(own, up.url), func(o *Options) { o.late = 2 * time.Second })
+	late := make(chan func(), 1) // what is done when all requests of before must have been read
+	f := followWith(t, protected(own, up.url), func(o *Options) {
+		o.after = func(d time.Duration, do func()) *time.Timer {
+			if d != readTime {
+				t.Errorf("it is done after %s", d)
+			}
+			late <- do
+			return time.NewTimer(d)
+		}
+	})
 	defer f.end(t)
 	f.err.wait(t, "watched: ready")
 	body, rest := io.Pipe()
@@ -254,21 +264,33 @@ func TestRequestThatIsSlow(t *testing.T) {
 	} {
 		req.Header.Set(name, value)
 	}
-	answered := make(chan string, 1)
+	begun, answered := make(chan struct{}), make(chan string, 1)
 	go func() { // ends with the stream
 		res, err := web.RoundTrip(req)
 		if err != nil {
 			answered <- err.Error()
 			return
 		}
-		raw, err := io.ReadAll(res.Body)
-		answered <- fmt.Sprintf("%d %s %v", res.StatusCode, raw, errors.Join(err, res.Body.Close()))
+		said := fmt.Sprintln(res.StatusCode)
+		lines := bufio.NewScanner(res.Body)
+		for lines.Scan() {
+			if said += lines.Text() + "\n"; strings.Contains(lines.Text(), "acknowledged") {
+				close(begun)
+			}
+		}
+		answered <- said + fmt.Sprint(errors.Join(lines.Err(), res.Body.Close()))
 	}()
 	<-letIn
 	save(t, f.file, protected(`{"tokens": [{"name": "bob", "token": "`+bobsToken+`"}]}`, up.url))
 	f.err.wait(t, "was read anew: settings auth")
 	_, err = io.WriteString(rest, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`)
 	check(t, errors.Join(err, rest.Close()))
+	select {
+	case <-begun:
+	case got := <-answered:
+		t.Fatalf("it does not begin: %s", got)
+	}
+	(<-late)()
 	select {
 	case got := <-answered:
 		if !strings.HasPrefix(got, "200") || !strings.Contains(got, "acknowledged") || !strings.Contains(got, `"result"`) {

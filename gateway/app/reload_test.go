@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/config"
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // followed is a gateway that follows a file.
@@ -239,19 +241,42 @@ func TestReloadAsEditorsSave(t *testing.T) {
 	f.end(t)
 }
 
-// TestReloadOfAStorm writes the file a hundred times, as fast as it can.
+// TestReloadOfAStorm writes the file a hundred times, between any two looks at it: it is read when that is over, and once.
 func TestReloadOfAStorm(t *testing.T) {
-	a, _, _ := gated(t, "a")
-	f := follow(t, file("", "a", a))
-	for i := range 100 {
-		put(t, f.file, file(fmt.Sprintf(`"callTimeout": "%ds"`, i+1), "a", a))
-	}
-	save(t, f.file, file(`"prefix": "always"`, "a", a))
-	f.err.wait(t, "prefix")
-	if n := f.anew(); n > 10 {
-		t.Errorf("read anew %d times", n)
-	}
-	f.end(t)
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "mcp.json")
+		put(t, path, file(""))
+		conf, err := config.ReadFile(path, config.Options{})
+		check(t, err)
+		near, far := transport.Pair(0)
+		var out lines
+		done := make(chan error, 1)
+		go func() { // ends with near
+			done <- Run(context.Background(), Options{Config: conf, Stdio: far, Stderr: &out, Source: &Source{
+				File: path, Watch: lookEvery,
+				Read: func(context.Context) (*config.Config, error, error) {
+					conf, err := config.ReadFile(path, config.Options{})
+					return conf, nil, err
+				},
+			}})
+		}()
+		time.Sleep(lookEvery / 2)
+		for i := range 100 {
+			put(t, path, file(fmt.Sprintf(`"callTimeout": "%ds"`, i+1)))
+			time.Sleep(lookEvery)
+		}
+		if said := out.String(); strings.Contains(said, "anew") {
+			t.Errorf("while it is written:\n%s", said)
+		}
+		put(t, path, file(`"prefix": "always"`))
+		time.Sleep(3 * lookEvery)
+		synctest.Wait()
+		if said := out.String(); strings.Count(said, "was read anew") != 1 || !strings.Contains(said, "was read anew: settings prefix\n") {
+			t.Errorf("after that:\n%s", said)
+		}
+		check(t, near.Close())
+		check(t, <-done)
+	})
 }
 
 // TestReloadOfSettings changes what the gateway's section says.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/rialto-mcp/rialto/client"
 	"github.com/rialto-mcp/rialto/gateway/demo"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
 // TestShownTools holds over HTTP that the file says which tools are shown, that a change of it is heard at once, and that a
@@ -31,6 +33,48 @@ func TestShownTools(t *testing.T) {
 	if n := strings.Count(g.err.String(), "warning: "); n != 1 {
 		t.Errorf("%d warnings: %s", n, g.err)
 	}
+}
+
+// inTurn is standard error that finds out whether warnings are written while it is the turn of who writes them.
+type inTurn struct {
+	say  *teller
+	told chan bool
+}
+
+func (w *inTurn) Write(p []byte) (int, error) {
+	if strings.HasPrefix(string(p), "warning: ") {
+		free := w.say.turn.TryLock()
+		if free {
+			w.say.turn.Unlock()
+		}
+		w.told <- !free
+	}
+	return len(p), nil
+}
+
+// TestMisfitsAreToldInTurn holds that what a server that comes up does not fit is never told while a reload is under way, which
+// forgets what has been told: it would be told twice, or of the file before.
+//
+// Seen to fail: it was told at any time.
+func TestMisfitsAreToldInTurn(t *testing.T) {
+	a, _, _ := gated(t, "a")
+	err := &inTurn{told: make(chan bool, 1)}
+	err.say = &teller{w: err}
+	conf := read(t, file(`"servers": {"a": {"tools": {"deny": ["nothing_*"]}}}`, "a", a))
+	g := &gateway{opts: Options{Config: conf}, begun: conf, say: err.say, guard: streamhttp.NewGuard(nil, nil)}
+	g.running, g.halt = context.WithCancel(t.Context())
+	g.conf.Store(conf)
+	g.door = newDoor("/mcp", g.guard, &refusals{line: t.Logf})
+	check(t, g.admit(g.begun))
+	check(t, g.provision())
+	end, failed := g.begin(t.Context())
+	check(t, failed)
+	if !<-err.told {
+		t.Error("a misfit is told out of turn")
+	}
+	g.stop(nil, end)
+	g.door.log.close()
+	g.audit.Close()
 }
 
 // TestAlwaysListedNothing holds that a pattern of the search that fits no tool is told of, by the names of servers as by those that

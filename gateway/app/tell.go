@@ -19,7 +19,7 @@ type teller struct {
 	w   io.Writer
 	log Log
 
-	turn sync.Mutex // of those who tell of states; held while what a reload has done is told
+	turn sync.Mutex // of those who tell of states and misfits; held while what a reload has done is told
 
 	mu     sync.Mutex
 	failed map[string]string // the reason told last, by server
