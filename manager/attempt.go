@@ -184,6 +184,9 @@ func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C)
 	defer func() { done(outcome) }() // also when f panics
 	err = f(ctx, conn)
 	outcome = weigh(ctx, err)
+	if outcome == Unhealthy && errors.Is(err, mcp.CodeConnectionClosed) && k.gaveUp(conn) {
+		outcome = Unknown // it was cut on this side; the call that had found the connection of no use has said what there is to say
+	}
 	if outcome == Unhealthy {
 		k.mu.Lock()
 		k.last = k.Reason(err)
@@ -193,6 +196,13 @@ func (k *Keeper[C]) once(ctx context.Context, conn C, f func(context.Context, C)
 		k.Doubt(conn, err)
 	}
 	return err
+}
+
+// gaveUp tells whether a connection was closed on this side since a call had found it to be of no use.
+func (k *Keeper[C]) gaveUp(conn C) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.dropped == any(conn)
 }
 
 // again waits for a connection to repeat a call on. It is another one, unless the old one is still good. The pause comes

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,12 @@ func TestNeedsAuthorization(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
+	listed := make(chan struct{}, 10)
+	m.OnEvent(func(e manager.Event) {
+		if e.Lists != 0 {
+			listed <- struct{}{}
+		}
+	})
 	until := func(state manager.State) manager.ServerStatus {
 		t.Helper()
 		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -70,6 +77,10 @@ func TestNeedsAuthorization(t *testing.T) {
 	}
 	until(manager.Ready)
 	mustSay(t, m, "web")
+	<-listed                     // of all requests in the background the call is to be the one that finds out
+	for s.Stats().Listens == 0 { // and this is the last of them
+		runtime.Gosched()
+	}
 	key.Store("second")
 	if _, err := m.Call(t.Context(), name("web", "echo"), nil); !errors.Is(err, client.ErrUnauthorized) {
 		t.Errorf("with a key that no longer fits: %v", err)

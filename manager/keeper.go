@@ -91,6 +91,7 @@ type Keeper[C Conn] struct {
 	moved chan struct{} // closed and replaced at each change
 
 	doubted bool          // a call has found conn to be of no use
+	dropped any           // the last connection that was, also after it has left its place
 	calls   int           // under way
 	retired bool          // takes no new calls
 	idle    chan struct{} // closed when retired and without calls
@@ -246,7 +247,7 @@ func (k *Keeper[C]) Doubt(conn C, err error) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.up && !k.doubted && any(k.conn) == any(conn) {
-		k.doubted = true
+		k.doubted, k.dropped = true, conn
 		k.lost <- doubt{err} // never waits: the place is free while conn is not doubted
 	}
 	return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,6 +233,37 @@ func TestClosedByAChange(t *testing.T) {
 		synctest.Wait()
 		if s := k.Status(); s.State != manager.Ready || len(told) != 3 || told[1] != manager.Degraded || told[2] != manager.Ready {
 			t.Errorf("%+v; told %v", s, told)
+		}
+	})
+}
+
+// TestCutOnThisSide holds that calls under way, which are cut since another one has found their connection to be of no use, say
+// nothing of the server's health: it was not the server that gave no answer.
+func TestCutOnThisSide(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		k := manager.NewKeeper(manager.Server{Name: "a"}, manager.KeeperOptions[*line]{
+			Open: func(context.Context) (*line, string, error) {
+				return &line{done: make(chan struct{}), closing: time.Second}, "test", nil
+			},
+			Breaker: manager.BreakerPolicy{Consecutive: 3},
+		})
+		k.Start()
+		defer k.Close()
+		<-k.Tried()
+		call := func(f func() error) {
+			_ = k.Do(t.Context(), manager.Attempt{Retry: manager.RetryNever}, func(context.Context, *line) error { return f() })
+		}
+		cut := make(chan struct{})
+		var calls sync.WaitGroup
+		for range 3 {
+			calls.Go(func() { call(func() error { <-cut; return mcp.CodeConnectionClosed }) })
+		}
+		synctest.Wait()
+		call(func() error { return &client.AuthError{Status: http.StatusUnauthorized} })
+		close(cut)
+		calls.Wait()
+		if b := k.Breaker(); b.Failures != 0 || b.State != manager.BreakerClosed {
+			t.Errorf("the breaker has counted them: %+v", b)
 		}
 	})
 }
