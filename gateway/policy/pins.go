@@ -109,6 +109,7 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := slices.Clone(snaps)
+	all := make([]*judged, len(snaps))
 	var fresh []string
 	for i, s := range snaps {
 		if s.Lists.StandIn {
@@ -122,19 +123,24 @@ func (p *pins) shape(do OnChange, snaps []upstream.Snapshot) []upstream.Snapshot
 		if len(j.prints) == 0 { // it is down, or has nothing
 			continue
 		}
-		if !p.lock.Knows(s.Name) {
+		if all[i] = j; !p.lock.Knows(s.Name) {
 			fresh = append(fresh, s.Name)
 			p.lock = p.lock.with(s.Name, j.prints)
 		}
+	}
+	if fresh != nil {
+		p.record(fresh) // first: another process may have accepted something else of the same server
+	}
+	for i, j := range all {
+		if j == nil {
+			continue
+		}
 		if j.at != p.lock {
-			p.judge(s.Name, s.Lists, j, do)
+			p.judge(snaps[i].Name, snaps[i].Lists, j, do)
 		}
 		if do != Warn && j.left != nil {
 			out[i].Lists = j.left
 		}
-	}
-	if fresh != nil {
-		p.record(fresh)
 	}
 	return out
 }
@@ -191,23 +197,21 @@ func (l *Lock) with(server string, prints Prints) *Lock {
 	return next
 }
 
-// record writes what is accepted because it was never seen before. What another process has written stays.
+// record writes what is accepted because it was never seen before. What another process has written stays, and counts here too.
 func (p *pins) record(fresh []string) {
-	file, err := ReadLock(p.path)
-	if err == nil {
+	file, err := UpdateLock(p.path, func(file *Lock) {
 		for name, prints := range p.lock.Servers {
 			if !file.Knows(name) {
 				file.Servers[name] = prints
 			}
 		}
-		err = file.Write(p.path)
-	}
+	})
 	if err != nil {
 		p.policy.opts.Logger.Error("the pins of servers seen for the first time cannot be written, so they are pinned in memory alone",
 			slog.Any("servers", fresh), slog.String("error", err.Error()))
 		return
 	}
-	p.stamp = stampOf(p.path)
+	p.lock, p.stamp = file, stampOf(p.path)
 	p.policy.tell("pinned the definitions of %s, seen for the first time, in %s", sentence(fresh), p.path)
 }
 

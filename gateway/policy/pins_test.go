@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rialto-mcp/rialto/gateway/bridge"
@@ -277,5 +278,37 @@ func TestSameLists(t *testing.T) {
 	more := toolsOf(forecast, `{"name":"purge"}`)
 	if a, b := of(more), of(more); a != b || len(a.Tools) != 1 {
 		t.Errorf("%v and %v", a.Tools, b.Tools)
+	}
+}
+
+// TestManyWritersOfPins holds that nothing is lost of what several gateways write into one new file at once, that one of them alone
+// decides what is accepted of a server that all have, and that no file of the turns they take is left.
+func TestManyWritersOfPins(t *testing.T) {
+	const writers = 8
+	folder := t.TempDir()
+	var group sync.WaitGroup
+	saw := make([]string, writers)
+	for i := range writers {
+		_, shown, _ := pinning(t, folder, Refuse)
+		group.Go(func() {
+			shown(fmt.Sprint("own-", i), toolsOf(forecast))
+			saw[i] = shown("shared", toolsOf(strings.Replace(forecast, "a city", fmt.Sprint("city ", i), 1)))
+		})
+	}
+	group.Wait()
+	lock, err := ReadLock(filepath.Join(folder, "pins.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range writers {
+		if !lock.Knows(fmt.Sprint("own-", i)) {
+			t.Errorf("what writer %d accepted is lost", i)
+		}
+	}
+	if slices.Sort(saw); saw[writers-1] != "[forecast]" || saw[writers-2] != "[]" {
+		t.Errorf("of the shared server the writers show %q, want it of one alone", saw)
+	}
+	if left, err := filepath.Glob(filepath.Join(folder, "*")); err != nil || len(left) != 1 {
+		t.Errorf("left over: %v", left)
 	}
 }

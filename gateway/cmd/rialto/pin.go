@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func (c *pinCommand) pin(ctx context.Context, e *environment, conf *config.Confi
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	different := false
+	different, accepted := false, make(map[string]policy.Prints)
 	for i := range all {
 		p := &all[i]
 		p.Changes = []string{}
@@ -74,10 +75,11 @@ func (c *pinCommand) pin(ctx context.Context, e *environment, conf *config.Confi
 			p.Changes = append(p.Changes, d.String())
 		}
 		different = different || p.New || len(p.Changes) > 0
-		lock.Servers[p.Name] = now
+		accepted[p.Name] = now
 	}
 	if !c.Check && different {
-		if err := lock.Write(path); err != nil {
+		_, err := policy.UpdateLock(path, func(l *policy.Lock) { maps.Copy(l.Servers, accepted) }) // others may have written meanwhile
+		if err != nil {
 			return &failure{exit: exitUsage, step: "write the pins", kind: "pins", seen: err.Error()}
 		}
 	}
