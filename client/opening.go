@@ -127,6 +127,14 @@ func (o *opener) run(ctx context.Context) (*live, error) {
 		return l, nil
 	}
 	l, err := o.initialize(ctx, verdict)
+	if silent && o.to.restart && !o.kept && ctx.Err() == nil && errors.Is(err, mcp.CodeConnectionClosed) {
+		// It was slow to start, and has ended on the probe after all.
+		if err = o.again(ctx); err != nil {
+			return nil, err
+		}
+		silent = false
+		l, err = o.initialize(ctx, verdict)
+	}
 	if o.mayBeOlder(err) {
 		if older, failure := o.goOlder(ctx, verdict, err); failure == nil || !stored {
 			return older, failure

@@ -47,6 +47,19 @@ var children = map[string]func(){
 			},
 		})
 	},
+	"dies late": func() { // the same, but so slow to start that initialize has come as well
+		probed := false
+		open := initialized("2025-11-25")
+		child(script{
+			"server/discover": func(*peer, *jsonrpc.Message) { probed = true },
+			"initialize": func(p *peer, m *jsonrpc.Message) {
+				if probed {
+					os.Exit(1)
+				}
+				open(p, m)
+			},
+		})
+	},
 	"large": func() { // answers with the id first, or last as many servers do
 		child(with(modern(nil), script{"tools/call": func(p *peer, m *jsonrpc.Message) {
 			content := `"result":{"content":[],"resultType":"complete","x":"` + strings.Repeat("x", 8000) + `"}`
@@ -142,6 +155,7 @@ func command(t *testing.T, name string) (cmd client.Command, starts func() int) 
 	}
 }
 
+// Seen to fail: a server that ends on the probe could not be used where it was slower to start than the probe was waited for.
 func TestStdioOpening(t *testing.T) {
 	noLeak(t)
 	for name, tc := range map[string]struct {
@@ -151,6 +165,8 @@ func TestStdioOpening(t *testing.T) {
 		"modern": {"2026-07-28", 1},
 		"silent": {"2025-11-25", 1},
 		"dies":   {"2025-11-25", 2},
+
+		"dies late": {"2025-11-25", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, starts := command(t, name)
