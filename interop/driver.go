@@ -18,7 +18,7 @@ const (
 	driveLimit = 60 * time.Second
 
 	// lateProgress is how long a driver waits after an answer for progress that its library delivers late.
-	lateProgress = 2 * time.Second
+	lateProgress = 10 * time.Second
 )
 
 // Target says where a driver connects: to URL over Streamable HTTP or, where SSE is set, over HTTP+SSE, or to Command over

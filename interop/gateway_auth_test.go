@@ -2,8 +2,6 @@ package interop
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,17 +12,10 @@ func TestGatewaySignsIn(t *testing.T) {
 	bin := buildGateway(t)
 	login := StartLogin(t)
 	base := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	conf := map[string]any{
-		"gateway": map[string]any{"auth": map[string]any{
-			"resource": base + "/mcp", "scopes": []string{"mcp"}, "jwt": map[string]any{"issuer": login.URL, "algorithms": []string{"ES256"}},
-			"tokens": []any{map[string]any{"name": "ci", "token": "${CI_TOKEN}", "scopes": []string{"mcp"}}},
-		}},
-		"mcpServers": map[string]any{"memo": commandEntry(Memo(t))},
-	}
-	if err := os.WriteFile(file, marshal(t, conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := saveSettings(t, map[string]any{"auth": map[string]any{
+		"resource": base + "/mcp", "scopes": []string{"mcp"}, "jwt": map[string]any{"issuer": login.URL, "algorithms": []string{"ES256"}},
+		"tokens": []any{map[string]any{"name": "ci", "token": "${CI_TOKEN}", "scopes": []string{"mcp"}}},
+	}}, map[string]any{"memo": commandEntry(Memo(t))})
 	ready := 0
 	Process{
 		Command: []string{bin, "gateway", "--config", file, "--listen", strings.TrimPrefix(base, "http://")},

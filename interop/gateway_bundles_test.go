@@ -1,8 +1,6 @@
 package interop
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,26 +10,19 @@ import (
 // and one that asks and is called by way of the search.
 func TestGatewayBundles(t *testing.T) {
 	bin := buildGateway(t)
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	check := os.WriteFile(file, marshal(t, map[string]any{
-		"mcpServers": map[string]any{"everything": map[string]any{"type": "http", "url": StartEverything(t)}, "memo": commandEntry(Memo(t))},
-		"gateway": map[string]any{
-			"search": map[string]any{"above": 2, "always": []string{"sum"}},
-			"servers": map[string]any{"everything": map[string]any{"tools": map[string]any{
-				"rename": map[string]any{"get-sum": "sum"},
-				"edit": map[string]any{"get-sum": map[string]any{"title": "Sum with forty", "arguments": map[string]any{
-					"a": map[string]any{"rename": "number"}, "b": map[string]any{"value": 40},
-				}}},
+	file := saveSettings(t, map[string]any{
+		"search": map[string]any{"above": 2, "always": []string{"sum"}},
+		"servers": map[string]any{"everything": map[string]any{"tools": map[string]any{
+			"rename": map[string]any{"get-sum": "sum"},
+			"edit": map[string]any{"get-sum": map[string]any{"title": "Sum with forty", "arguments": map[string]any{
+				"a": map[string]any{"rename": "number"}, "b": map[string]any{"value": 40},
 			}}},
-			"bundles": map[string]any{
-				"desk":  map[string]any{"servers": []string{"everything", "memo"}},
-				"small": map[string]any{"tools": []string{"everything/get-sum", "everything/echo"}, "rename": map[string]any{"everything/echo": "parrot"}},
-			},
+		}}},
+		"bundles": map[string]any{
+			"desk":  map[string]any{"servers": []string{"everything", "memo"}},
+			"small": map[string]any{"tools": []string{"everything/get-sum", "everything/echo"}, "rename": map[string]any{"everything/echo": "parrot"}},
 		},
-	}), 0o600)
-	if check != nil {
-		t.Fatal(check)
-	}
+	}, map[string]any{"everything": map[string]any{"type": "http", "url": StartEverything(t)}, "memo": commandEntry(Memo(t))})
 	call := func(name string, arguments map[string]any) Step {
 		return Step{Do: "call", Name: name, Arguments: arguments}
 	}

@@ -20,23 +20,17 @@ import (
 // call at a time, are asked every second whether they are well, and whose calls are written down: they answer what they are asked,
 // take the trace context along, and every call has its line.
 func TestGatewayHandling(t *testing.T) {
+	t.Parallel() // it waits for seconds
 	bin, folder := buildGateway(t), t.TempDir()
-	audit, file := filepath.Join(folder, "audit.jsonl"), filepath.Join(folder, "mcp.json")
+	audit := filepath.Join(folder, "audit.jsonl")
 	own := map[string]any{
-		"maxInFlight": 1, "queue": map[string]any{"max": 50}, "health": map[string]any{"every": "1s", "timeout": "5s", "failures": 1},
+		"maxInFlight": 1, "queue": map[string]any{"max": 50}, "health": map[string]any{"every": "1s", "timeout": driveLimit.String(), "failures": 1},
 	}
-	text := marshal(t, map[string]any{
-		"gateway": map[string]any{
-			"audit": map[string]any{"file": audit}, "prefix": "always",
-			"servers": map[string]any{"child": own, "web": own, "memo": own},
-		},
-		"mcpServers": map[string]any{
-			"child": commandEntry(Everything(t)), "web": map[string]any{"url": StartEverything(t)}, "memo": map[string]any{"url": StartMemo(t)},
-		},
+	file := saveSettings(t, map[string]any{
+		"audit": map[string]any{"file": audit}, "prefix": "always", "servers": map[string]any{"child": own, "web": own, "memo": own},
+	}, map[string]any{
+		"child": commandEntry(Everything(t)), "web": map[string]any{"url": StartEverything(t)}, "memo": map[string]any{"url": StartMemo(t)},
 	})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	url, told := startGateway(t, bin, file, 3)
 	if strings.Contains(told, "failed") {
 		t.Fatalf("not all servers are ready:\n%s", told)

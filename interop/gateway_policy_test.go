@@ -1,8 +1,6 @@
 package interop
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,22 +10,15 @@ import (
 // the model is not asked.
 func TestGatewayPolicy(t *testing.T) {
 	bin := buildGateway(t)
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	err := os.WriteFile(file, marshal(t, map[string]any{
-		"mcpServers": map[string]any{"web": map[string]any{"type": "http", "url": StartEverything(t)}},
-		"gateway": map[string]any{"policy": map[string]any{
-			"rules": []any{
-				map[string]any{"name": "env", "when": "tool == 'get-env' || kind == 'resource' || kind == 'template'", "do": "hide"},
-				map[string]any{"name": "small", "when": "tool == 'get-sum' && arguments.a > 100", "do": "deny", "message": "No more than 100"},
-			},
-			"rateLimits": []any{map[string]any{"name": "picture", "per": "tool", "when": "tool == 'get-tiny-image'", "rate": "1/h", "burst": 1}},
-			"redact":     []any{map[string]any{"name": "mails", "find": "email"}},
-			"ask":        map[string]any{"sampling": false},
-		}},
-	}), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := saveSettings(t, map[string]any{"policy": map[string]any{
+		"rules": []any{
+			map[string]any{"name": "env", "when": "tool == 'get-env' || kind == 'resource' || kind == 'template'", "do": "hide"},
+			map[string]any{"name": "small", "when": "tool == 'get-sum' && arguments.a > 100", "do": "deny", "message": "No more than 100"},
+		},
+		"rateLimits": []any{map[string]any{"name": "picture", "per": "tool", "when": "tool == 'get-tiny-image'", "rate": "1/h", "burst": 1}},
+		"redact":     []any{map[string]any{"name": "mails", "find": "email"}},
+		"ask":        map[string]any{"sampling": false},
+	}}, map[string]any{"web": map[string]any{"type": "http", "url": StartEverything(t)}})
 	gone := func(t testing.TB, out Outcome) {
 		t.Helper()
 		for _, name := range out.Names {

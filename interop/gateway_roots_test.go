@@ -27,15 +27,9 @@ func TestGatewayRoots(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	write := func(folder string) {
 		t.Helper()
-		text := marshal(t, map[string]any{
-			"gateway": map[string]any{"roots": []string{"file://" + filepath.ToSlash(filepath.Join(home, folder))}},
-			"mcpServers": map[string]any{
-				"files": commandEntry(files[:len(files)-1]), "child": commandEntry(Everything(t)), "web": map[string]any{"url": web},
-			},
+		writeSettings(t, file, map[string]any{"roots": []string{"file://" + filepath.ToSlash(filepath.Join(home, folder))}}, map[string]any{
+			"files": commandEntry(files[:len(files)-1]), "child": commandEntry(Everything(t)), "web": map[string]any{"url": web},
 		})
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	write("one")
 	url, told := startGateway(t, bin, file, 3)
@@ -58,17 +52,10 @@ func TestGatewayRoots(t *testing.T) {
 // TestGatewayRootsOfClients puts servers behind the gateway that ask for roots within a call, beside other things: one of the
 // official TypeScript SDK 2.x, of the modern era, and one of 1.x, of the legacy one. They get those of the client.
 func TestGatewayRootsOfClients(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	text := marshal(t, map[string]any{
-		"gateway": map[string]any{"roots": []string{}},
-		"mcpServers": map[string]any{
-			"modern": commandEntry([]string{NodePath(t), nodeScript(t, "asking2.mjs")}),
-			"legacy": commandEntry([]string{NodePath(t), nodeScript(t, "roots1.mjs")}),
-		},
+	file := saveSettings(t, map[string]any{"roots": []string{}}, map[string]any{
+		"modern": commandEntry([]string{NodePath(t), nodeScript(t, "asking2.mjs")}),
+		"legacy": commandEntry([]string{NodePath(t), nodeScript(t, "roots1.mjs")}),
 	})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	url, told := startGateway(t, buildGateway(t), file, 2)
 	if strings.Contains(told, "failed") {
 		t.Fatalf("not all servers are ready:\n%s", told)

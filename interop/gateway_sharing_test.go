@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -35,16 +33,9 @@ func TestGatewaySharesNoSession(t *testing.T) {
 	seen := httptest.NewServer(pass)
 	t.Cleanup(seen.Close)
 	const anns, bobs = "token-of-ann-0123456789", "token-of-bob-0123456789"
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	conf := map[string]any{
-		"gateway": map[string]any{"auth": map[string]any{"tokens": []any{
-			map[string]any{"name": "ann", "token": anns}, map[string]any{"name": "bob", "token": bobs},
-		}}},
-		"mcpServers": map[string]any{"everything": map[string]any{"type": "http", "url": seen.URL + behind.Path}},
-	}
-	if err := os.WriteFile(file, marshal(t, conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := saveSettings(t, map[string]any{"auth": map[string]any{"tokens": []any{
+		map[string]any{"name": "ann", "token": anns}, map[string]any{"name": "bob", "token": bobs},
+	}}}, map[string]any{"everything": map[string]any{"type": "http", "url": seen.URL + behind.Path}})
 	address, _ := startGateway(t, bin, file, 1)
 	mu.Lock()
 	before := handshakes // what finding out the era has cost, and the gateway's own session

@@ -18,12 +18,14 @@ import (
 // gateway, as a program and over HTTP. Clients of both eras follow its task to the end and answer what it asks, and so does one
 // that knows no tasks.
 func TestGatewayTasks(t *testing.T) {
+	t.Parallel() // the tasks wait more than they work
 	bin := buildGateway(t)
 	for name, entry := range map[string]func(*testing.T) map[string]any{
 		"program": func(t *testing.T) map[string]any { return commandEntry(Everything(t)) },
 		"http":    func(t *testing.T) map[string]any { return map[string]any{"url": StartEverything(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			url, told := startGateway(t, bin, saveConfig(t, map[string]any{"everything": entry(t)}), 1)
 			if strings.Contains(told, "failed") {
 				t.Fatalf("the server is not ready:\n%s", told)

@@ -134,13 +134,27 @@ func commandEntry(words []string) map[string]any {
 	return map[string]any{"command": words[0], "args": words[1:]}
 }
 
+// saveConfig writes a file with servers and nothing else.
 func saveConfig(t testing.TB, servers map[string]any) string {
 	t.Helper()
+	return saveSettings(t, map[string]any{}, servers)
+}
+
+// saveSettings writes a file with settings of the gateway. Servers that are started on a busy machine take their time, and one that
+// fails to be there is tried again later than a test waits.
+func saveSettings(t testing.TB, gateway, servers map[string]any) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, marshal(t, map[string]any{"mcpServers": servers}), 0o600); err != nil {
+	writeSettings(t, file, gateway, servers)
+	return file
+}
+
+func writeSettings(t testing.TB, file string, gateway, servers map[string]any) {
+	t.Helper()
+	gateway["connectTimeout"] = driveLimit.String()
+	if err := os.WriteFile(file, marshal(t, map[string]any{"gateway": gateway, "mcpServers": servers}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
 // gatewayCases are the cases of all three servers, and the demand that the lists hold what each server lists when it is

@@ -95,12 +95,14 @@ func TestManager(t *testing.T) {
 	var corrupt atomic.Bool
 	legacy := corruptible(t, StartEverything(t), &corrupt)
 
+	options := client.Options{HTTPClient: &http.Client{Transport: &http.Transport{}}, Restart: client.Restart{Longest: 2 * time.Second}}
+	patient(&options)
 	m, err := manager.Open([]manager.Server{
 		everything.entry, files.entry, memory.entry,
 		{Name: "modern", Transport: manager.HTTP, URL: modern.URL},
 		{Name: "legacy", Transport: manager.HTTP, URL: legacy},
 	}, manager.Options{
-		Client:  client.Options{HTTPClient: &http.Client{Transport: &http.Transport{}}, Restart: client.Restart{Longest: 2 * time.Second}},
+		Client:  options,
 		Breaker: manager.BreakerPolicy{Consecutive: 3, First: 500 * time.Millisecond, Longest: time.Second},
 	})
 	if err != nil {

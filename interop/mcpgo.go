@@ -24,7 +24,7 @@ func dialMCPGo(ctx context.Context, target Target, plan Plan) (session, error) {
 		return nil, err
 	}
 	s := &mcpGo{}
-	var options []client.ClientOption
+	options := []client.ClientOption{client.WithDiscoverTimeout(driveLimit)} // a slow start is no sign of the legacy era
 	if plan.Answers != nil {
 		a := mcpGoAnswers{plan.Answers}
 		options = append(options, client.WithElicitationHandler(a), client.WithSamplingHandler(a), client.WithRootsHandler(a))

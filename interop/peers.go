@@ -3,6 +3,7 @@ package interop
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -91,12 +92,23 @@ func startEverything(t testing.TB, mode, path, ready string) string {
 	return ""
 }
 
+// freePort finds a port that nobody listens at. It lies below those that systems give away by themselves, so that no connection and
+// no listener of another test takes it in the meantime.
 func freePort(t testing.TB) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, highest, tries = 12_000, 32_000, 100
+	var failed error
+	for range tries {
+		port := lowest + rand.IntN(highest-lowest)
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			err = listener.Close()
+		}
+		if err == nil {
+			return port
+		}
+		failed = err
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Fatalf("no free port was found in %d tries; the last: %v", tries, failed)
+	return 0
 }

@@ -48,7 +48,7 @@ type Step struct {
 	Arguments map[string]any `json:"arguments,omitzero"`
 
 	// Progress is the number of progress notifications a call is expected to give. Zero asks for none. The driver
-	// waits up to two seconds after the answer for those that its library delivers late, and reports all it saw.
+	// waits up to ten seconds after the answer for those that its library delivers late, and reports all it saw.
 	Progress int `json:"progress,omitempty"`
 
 	// Ref and Argument say what to complete.

@@ -30,6 +30,7 @@ func TestTypeScriptRunsTasks(t *testing.T) {
 
 // TestTasksOfServerEverything runs the task of the reference server, which asks its client in the middle.
 func TestTasksOfServerEverything(t *testing.T) {
+	t.Parallel() // the task waits more than it works
 	command := Everything(t)
 	c, err := client.DialStdio(t.Context(), client.Command{Path: command[0], Args: command[1:]}, client.Options{
 		Mode: client.Legacy, Tasks: true, ConnectTimeout: time.Minute,

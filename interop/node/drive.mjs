@@ -89,9 +89,9 @@ async function list(client, step, outcome) {
   outcome.items = items;
 }
 
-// awaitProgress gives notifications that the library delivers after the answer two seconds to arrive.
+// awaitProgress gives notifications that the library delivers after the answer ten seconds to arrive.
 async function awaitProgress(seen, wanted) {
-  const end = Date.now() + 2000;
+  const end = Date.now() + 10_000;
   while (seen.length < wanted && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
