@@ -282,6 +282,7 @@ func TestKilledAfterTheEffect(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // where the test ends before it does that itself
 	reaped := make(chan error, 1)
 	address := make(chan string, 1)
 	go func() { // ends when the process does
