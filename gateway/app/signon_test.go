@@ -130,6 +130,19 @@ func TestCallersSignIn(t *testing.T) {
 			t.Errorf("after a restart ann is %q", got)
 		}
 		again.end(t)
+
+		// Whoever is gone for good leaves nothing behind: what rialto logout office --caller ann does.
+		text := twoCallers(o.address, `{"auth": {"type": "login"}}`)
+		store, err := signon.OpenStore(folder, func(string) (string, bool) { return "", false })
+		check(t, err)
+		for range 2 { // the second time there is nothing
+			check(t, signon.SignOut(t.Context(), read(t, text).Servers[0], store, &mcp.Principal{Subject: "ann"}))
+		}
+		last := launchWith(t, text, folder)
+		if got := toolsOf(t, caller(t, last, annsToken, mode, client.Options{})); got != "sign_in" {
+			t.Errorf("after her logout ann sees %q", got)
+		}
+		last.end(t)
 	})
 }
 

@@ -214,8 +214,9 @@ func SignIn(ctx context.Context, s manager.Server, store oauth.Store, show func(
 	return errors.Join(t.Login(ctx, s), t.Close())
 }
 
-// SignOut forgets the tokens of the gateway itself for a server, and tells its authorization server.
-func SignOut(ctx context.Context, s manager.Server, store oauth.Store) error {
-	t := signin.New(signin.Options{Store: store, OAuth: pattern("", nil)})
+// SignOut forgets the tokens of one caller for a server, or of the gateway itself where who is nil, and tells its authorization
+// server. It does nothing where there are none.
+func SignOut(ctx context.Context, s manager.Server, store oauth.Store, who *mcp.Principal) error {
+	t := signin.New(signin.Options{Store: store, All: who != nil, OAuth: pattern(who.Key(), nil)})
 	return errors.Join(t.Logout(ctx, s), t.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rialto-mcp/rialto/gateway/app"
 	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/mcp"
 )
 
 // entryFlags name a server of a file.
@@ -60,9 +61,29 @@ func (c *loginCommand) do(ctx context.Context, e *environment) error {
 }
 
 // logoutCommand forgets what a login has brought.
-type logoutCommand struct{ entryFlags }
+type logoutCommand struct {
+	entryFlags
+	Caller string `placeholder:"NAME" help:"Forget the tokens of this caller, who signed in at the server by name, in place of the gateway's own. The name is that in gateway.auth.tokens, or the subject of an issuer's tokens."`
+	Issuer string `placeholder:"URL" help:"With --caller: the issuer of the caller's tokens."`
+	Client string `placeholder:"ID" help:"With --caller: the client that the caller's tokens were made for."`
+}
+
+// who is the caller whose tokens are meant; nil for the gateway itself.
+func (c *logoutCommand) who() (*mcp.Principal, error) {
+	switch {
+	case c.Caller != "":
+		return &mcp.Principal{Issuer: c.Issuer, Subject: c.Caller, ClientID: c.Client}, nil
+	case c.Issuer != "" || c.Client != "":
+		return nil, usage("--issuer and --client say which caller is meant; add --caller NAME")
+	}
+	return nil, nil
+}
 
 func (c *logoutCommand) do(ctx context.Context, e *environment) error {
+	who, err := c.who()
+	if err != nil {
+		return err
+	}
 	s, err := c.entry(ctx, e)
 	if err != nil {
 		return err
@@ -71,8 +92,11 @@ func (c *logoutCommand) do(ctx context.Context, e *environment) error {
 	if err != nil {
 		return &failure{exit: exitUsage, step: "sign out", kind: "tokens", seen: err.Error()}
 	}
-	if err := signon.SignOut(ctx, s, store); err != nil {
+	if err := signon.SignOut(ctx, s, store, who); err != nil {
 		return interrupted(ctx, unsigned("sign out at "+s.Name, s, err))
+	}
+	if who != nil {
+		return e.print(fmt.Sprintf("Nothing is kept of %s at %s any more. A gateway that runs uses what it holds until that is over, or refused.\n", clean(who.Subject), clean(s.Name)))
 	}
 	return e.print(fmt.Sprintf("Signed out at %s. A gateway that runs uses what it holds until that is over, or refused.\n", clean(s.Name)))
 }

@@ -163,6 +163,12 @@ func TestLoginAndLogout(t *testing.T) {
 	if code, _, _ := rialto("tools", "bureau"); code != exitAuth {
 		t.Errorf("after the logout: %d", code)
 	}
+	if code, stdout, stderr := rialto("logout", "bureau", "--caller", "ada"); code != 0 || !strings.Contains(stdout, "Nothing is kept of ada at bureau any more") {
+		t.Errorf("the logout of a caller: %d %s %s", code, stdout, stderr)
+	}
+	if code, _, stderr := rialto("logout", "bureau", "--issuer", "https://login.example"); code != exitUsage || !strings.Contains(stderr, "add --caller NAME") {
+		t.Errorf("the logout of half a caller: %d %s", code, stderr)
+	}
 	if code, _, stderr := rialto("login", "nobody"); code != exitUsage || !strings.Contains(stderr, `no server "nobody"; it has bureau`) {
 		t.Errorf("an unknown server: %d %s", code, stderr)
 	}
