@@ -21,6 +21,9 @@ type ConfigError struct {
 	// Store is the scheme of the store that has not given the value of a reference: the file itself may be right. Empty for
 	// all other mistakes. See [ReadOptions].Secrets.
 	Store string
+
+	// StoreDown says of such a mistake that the store could not be asked, so that it may have the value all the same.
+	StoreDown bool
 }
 
 // Error gives "file:line:column: key: what is wrong; what to do", without the parts that are not known.

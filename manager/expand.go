@@ -32,6 +32,7 @@ type expander struct {
 	within  bool    // the text at work is a reference to a store
 	written bool    // references stand in texts as they are written
 	lacking string  // the store that has not given a value, by its scheme
+	down    bool    // it could not be asked
 }
 
 // Expand gives a text of a section of the caller's own (see [ReadOptions].Sections) with its variables put in, as the texts of

@@ -67,7 +67,7 @@ func (r *entryReader) text(v *Value) string {
 // expanded puts variables into the text of v.
 func (r *entryReader) expanded(v *Value) string {
 	text, fault := v.text, ""
-	r.expand.lacking = ""
+	r.expand.lacking, r.expand.down = "", false
 	before := len(r.problems.List)
 	if !r.plain {
 		text, fault = r.expand.expand(v.text)
@@ -81,7 +81,7 @@ func (r *entryReader) expanded(v *Value) string {
 		r.fail(v, "the text holds a NUL character; remove it")
 	}
 	for _, fresh := range r.problems.List[before:] {
-		fresh.Store = r.expand.lacking
+		fresh.Store, fresh.StoreDown = r.expand.lacking, r.expand.down
 	}
 	return text
 }

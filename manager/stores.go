@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,17 @@ import (
 // SecretFunc asks a store for what a reference names: the text behind the scheme, with variables put in, one line of at most
 // 1,024 bytes that does not begin with '-'. It may be called concurrently and must return when ctx ends. The text of the error is
 // shown: it says why there is no value and what to do, and tells neither the value nor ref, which stands before it already.
+//
+// An error that wraps a [StoreDownError] says that nothing is known of what the store holds.
 type SecretFunc func(ctx context.Context, ref string) (value string, err error)
+
+// StoreDownError says that a store cannot answer now: it cannot be reached, say. It may hold the value all the same.
+type StoreDownError struct{ Err error }
+
+func (e *StoreDownError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what has gone wrong.
+func (e *StoreDownError) Unwrap() error { return e.Err }
 
 const (
 	storesAtOnce     = 8 // questions
@@ -93,7 +104,7 @@ func (x *expander) secret(scheme, ref string, depth int) (value, fault string) {
 		a, _ = x.stores.answer(q)
 	}
 	if a.refusal != "" {
-		x.lacking = scheme
+		x.lacking, x.down = scheme, a.down
 		return "", fmt.Sprintf("%s has no value: %s", shown, a.refusal)
 	}
 	x.stored = append(x.stored, a.value)
@@ -110,7 +121,10 @@ type stores struct {
 type question struct{ scheme, ref string }
 
 // answer is a value, or why there is none.
-type answer struct{ value, refusal string }
+type answer struct {
+	value, refusal string
+	down           bool // the store could not be asked
+}
 
 func newStores() *stores {
 	return &stores{answers: make(map[question]answer), wanted: make(map[question]SecretFunc)}
@@ -155,9 +169,10 @@ func (s *stores) ask(ctx context.Context) bool {
 			defer func() { <-turns }()
 			a := answer{}
 			if ctx.Err() != nil {
-				a.refusal = "there was no time left to ask for it"
+				a.refusal, a.down = "there was no time left to ask for it", true
 			} else if value, err := ask(ctx, q.ref); err != nil {
-				a.refusal = tame(err.Error())
+				var down *StoreDownError
+				a.refusal, a.down = tame(err.Error()), errors.As(err, &down) || ctx.Err() != nil
 			} else {
 				a.value = value
 			}

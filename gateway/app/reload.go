@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rialto-mcp/rialto/gateway/bridge"
@@ -90,6 +91,9 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 		return
 	case left != nil:
 		g.say.line("%v", left)
+		if kept := next.Keep(g.conf.Load(), left); kept != nil {
+			g.say.line("rialto: the secrets of these could not be asked for, so they go on with those they have: %s", strings.Join(kept, ", "))
+		}
 	}
 	g.take(ctx, next)
 }

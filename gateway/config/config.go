@@ -63,6 +63,9 @@ type Config struct {
 	Inputs  []manager.Input  // that the file may ask for
 	Names   []string         // of all entries of the file, those that are wrong or were not to be read included
 	Source  []byte           // the whole file, byte for byte
+
+	entries map[string]*manager.Value // as they stand in the file, by name
+	unused  unused
 }
 
 // Default gives the settings of a file that sets none. It is the one place that knows them.

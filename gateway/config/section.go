@@ -36,6 +36,7 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 		return nil, problems.Err()
 	}
 	c.Servers, c.Inputs, c.Names, c.Source = f.Servers, f.Inputs, f.Names, f.Source
+	c.entries, c.unused = entriesOf(f), unused{maps.Clone(c.PerServer), maps.Clone(c.Naming.Aliases)}
 	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
 		_, usable := f.Server(server)
 		return !usable

@@ -60,7 +60,7 @@ func (h helper) get(ctx context.Context, ref string) (string, error) {
 	case out.over, len(value) > maxValue:
 		return "", fmt.Errorf("%q has printed more than 64 KiB; it should print the secret and nothing else", h.command[0])
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("%q was stopped (%w)%s; it must need no answer from a terminal", h.command[0], context.Cause(ctx), said)
+		return "", down(fmt.Errorf("%q was stopped (%w)%s; it must need no answer from a terminal", h.command[0], context.Cause(ctx), said))
 	case errors.As(err, &exit):
 		return "", fmt.Errorf("%q has failed (%s)%s", h.command[0], exit.ProcessState, said)
 	case errors.Is(err, exec.ErrWaitDelay):

@@ -167,6 +167,15 @@ func escapePath(path string) string {
 // statusError is an HTTP status that says no.
 type statusError int
 
+// statusOf is the error of a status. With some the Vault says that it cannot answer now.
+func statusOf(status int) error {
+	switch {
+	case status >= 500, status == 412, status == 429, status == 472, status == 473:
+		return down(statusError(status))
+	}
+	return statusError(status)
+}
+
 func (e statusError) Error() string {
 	switch e {
 	case 400:

@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/rialto-mcp/rialto/manager"
 )
 
 const (
@@ -133,7 +135,7 @@ func (c *vaultClient) get(ctx context.Context, path string, into any) error {
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read only
 	if answer.StatusCode != http.StatusOK {
-		return statusError(answer.StatusCode)
+		return statusOf(answer.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, largestAnswer+1))
 	switch {
@@ -152,7 +154,7 @@ func (c *vaultClient) unreached(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {
 		if of.Timeout() {
-			return fmt.Errorf("the Vault has not answered within %s; see that VAULT_ADDR leads to it", longestAnswer)
+			return down(fmt.Errorf("the Vault has not answered within %s; see that VAULT_ADDR leads to it", longestAnswer))
 		}
 		err = of.Err
 	}
@@ -160,5 +162,8 @@ func (c *vaultClient) unreached(err error) error {
 		return errElsewhere
 	}
 	why := strings.ReplaceAll(err.Error(), c.token, "***") // what is no HTTP is quoted, and may repeat what was sent
-	return fmt.Errorf("the Vault cannot be reached: %s; see that it runs and that VAULT_ADDR leads to it", why)
+	return down(fmt.Errorf("the Vault cannot be reached: %s; see that it runs and that VAULT_ADDR leads to it", why))
 }
+
+// down says that nothing is known of what a store holds.
+func down(err error) error { return &manager.StoreDownError{Err: err} }

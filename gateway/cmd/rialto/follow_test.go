@@ -58,12 +58,18 @@ type following struct {
 
 func startFollowing(t *testing.T, text string, flags ...string) *following {
 	t.Helper()
+	return startFollowingIn(t, nil, text, flags...)
+}
+
+// startFollowingIn is startFollowing with variables of the environment.
+func startFollowingIn(t *testing.T, env map[string]string, text string, flags ...string) *following {
+	t.Helper()
 	f := &following{file: filepath.Join(t.TempDir(), "mcp.json"), stderr: &awaited{}, hup: make(chan os.Signal), code: make(chan int, 1)}
 	f.write(t, text)
 	c, asked := talk("", "mcp\n")
 	f.asked = asked
 	e := &environment{
-		stdout: new(bytes.Buffer), stderr: f.stderr, console: c, lookup: func(string) (string, bool) { return "", false },
+		stdout: new(bytes.Buffer), stderr: f.stderr, console: c, lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 		hangups: func() (<-chan os.Signal, func()) { return f.hup, func() {} }, deserted: func() bool { return f.gone },
 	}
 	ready := f.stderr.wait("web: ready")

@@ -18,6 +18,7 @@ import (
 type kept struct {
 	folder, vault string
 	asked         atomic.Int32 // of Vault
+	sealed        atomic.Bool  // Vault answers nothing
 }
 
 func keep(t *testing.T, configuration string) *kept {
@@ -28,6 +29,8 @@ func keep(t *testing.T, configuration string) *kept {
 	k := &kept{folder: t.TempDir()}
 	vault := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch k.asked.Add(1); {
+		case k.sealed.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.Header.Get("X-Vault-Token") != "vault-token":
 			w.WriteHeader(http.StatusForbidden)
 		case strings.Contains(r.URL.Path, "/mounts/"):
@@ -136,6 +139,25 @@ func TestReloadOfSecrets(t *testing.T) {
 	if got := f.stderr.String(); strings.Contains(got, "hush") || strings.Contains(got, "Bearer") || !strings.Contains(got, "gateway.stateKeys[0]: ${file:none} has no value") {
 		t.Errorf("standard error says %s", got)
 	}
+}
+
+// TestReloadWhileAStoreIsDown keeps the servers that run with what they have, and says so, until the store is there again. What the
+// store says it does not have, and what stands otherwise in the file now, is left out all the same.
+func TestReloadWhileAStoreIsDown(t *testing.T) {
+	ts := site(t)
+	k := keep(t, "{}")
+	web, other := entryWith(ts.URL, "${vault:kv/dev#key}"), `{"url": "`+ts.URL+`/mcp"}`
+	f := startFollowingIn(t, map[string]string{"VAULT_ADDR": k.vault, "VAULT_TOKEN": "vault-token"}, `{"mcpServers": {"web": `+web+`, "moved": `+web+`}}`)
+	k.sealed.Store(true)
+	f.write(t, `{"gateway": {"servers": {"web": {"alias": "w"}}}, "mcpServers": {"web": `+web+`, "moved": `+strings.Replace(web, "/auth", "/auth?", 1)+`, "other": `+other+`}}`)
+	f.again("was read anew: added other; removed moved")
+	for _, want := range []string{"the Vault is sealed or being looked after (503)", "the secrets of these could not be asked for, so they go on with those they have: web\n"} {
+		if got := f.stderr.String(); !strings.Contains(got, want) {
+			t.Errorf("standard error lacks %q: %s", want, got)
+		}
+	}
+	k.sealed.Store(false)
+	f.again("was read anew: added moved")
 }
 
 // TestOpenFilesOfSecrets are warned of once.
