@@ -131,6 +131,38 @@ func TestReloadOfTokens(t *testing.T) {
 	f.end(t)
 }
 
+// TestReloadEndsCalls holds that a call under way of who may not call any more ends, in whatever era caller and server are: the server
+// hears that nobody waits, and the caller why. In a session that is the end of the session, and no answer comes.
+func TestReloadEndsCalls(t *testing.T) {
+	for caller, mode := range map[string]client.Mode{"modern": client.Modern, "legacy": client.Legacy} {
+		for name, versions := range map[string][]string{"modern": {"2026-07-28"}, "legacy": {"2025-11-25"}} {
+			t.Run(caller+" to "+name, func(t *testing.T) {
+				up := startWatched(t, server.Options{Versions: versions})
+				f := follow(t, protected(own, up.url))
+				f.err.wait(t, "watched: ready")
+				ann := as(t, f.url, annsToken, mode)
+				ended := make(chan error, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go func() { // ends with the call
+					_, err := ann.CallTool(ctx, "wait", nil)
+					ended <- err
+				}()
+				<-up.entered
+				save(t, f.file, protected(`{"tokens": [{"name": "bob", "token": "`+bobsToken+`"}]}`, up.url))
+				<-up.givenUp
+				if mode == client.Legacy {
+					cancel()
+				}
+				if err := <-ended; err == nil || mode == client.Modern && !strings.Contains(err.Error(), "this caller may not call any more, so the call was given up") {
+					t.Errorf("the caller is told %v", err)
+				}
+				f.end(t)
+			})
+		}
+	}
+}
+
 func wait(t *testing.T, over chan struct{}, what string) {
 	t.Helper()
 	select {

@@ -128,6 +128,7 @@ func toJSON(t testing.TB, v any) []byte {
 type watched struct {
 	url              string
 	entered, release chan struct{}
+	givenUp          chan struct{} // the client of wait does not wait any more
 
 	mu   sync.Mutex
 	seen strings.Builder
@@ -135,7 +136,7 @@ type watched struct {
 
 func startWatched(t testing.TB, o server.Options) *watched {
 	t.Helper()
-	u := &watched{entered: make(chan struct{}, 10), release: make(chan struct{})}
+	u := &watched{entered: make(chan struct{}, 10), release: make(chan struct{}), givenUp: make(chan struct{}, 10)}
 	s := server.New(mcp.Implementation{Name: "watched", Version: "1"}, o)
 	server.AddTool(s, mcp.Tool{Name: "greet"}, func(context.Context, *server.Request, struct{}) (string, error) { return "hello", nil })
 	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, req *server.Request, _ struct{}) (string, error) {
@@ -148,6 +149,7 @@ func startWatched(t testing.TB, o server.Options) *watched {
 		case <-u.release:
 			return "done", nil
 		case <-ctx.Done():
+			u.givenUp <- struct{}{}
 			return "", ctx.Err()
 		}
 	})

@@ -56,8 +56,9 @@ type Bridge struct {
 	front *server.Server
 	until time.Time // when waiting for first connections ends
 
-	parking parking
-	tasks   *taskDesk
+	parking  parking
+	underway underway
+	tasks    *taskDesk
 
 	watching   sync.Mutex  // of what clients subscribe to
 	watchTimer *time.Timer // runs when it is to be looked at
@@ -109,10 +110,11 @@ func (b *Bridge) Close() {
 	b.parking.close()
 }
 
-// Dismiss ends what callers have open over HTTP that gone says yes to, as [server.Server.Dismiss] does, and the calls that wait for
-// their answers. gone gets nil for nobody.
+// Dismiss ends what callers have open over HTTP that gone says yes to, as [server.Server.Dismiss] does, and their calls: those under
+// way, whatever the era of the caller, and those that wait for its answers. gone gets nil for nobody, and must not block.
 func (b *Bridge) Dismiss(gone func(*mcp.Principal) bool) {
 	b.front.Dismiss(gone)
+	b.underway.dismiss(gone)
 	b.parking.dismiss(gone)
 }
 
@@ -225,6 +227,8 @@ func (b *Bridge) answer(ctx context.Context, req *server.Request) (*server.RawRe
 	if !ok {
 		return nil, server.ErrUnhandled
 	}
+	ctx, left := b.underway.enter(ctx, req)
+	defer left()
 	if handle, ok := ownState(req, parkedState); ok {
 		return b.resume(ctx, req, handle)
 	}
