@@ -18,9 +18,12 @@ func (g *gateway) policyOptions(log *slog.Logger) policy.Options {
 	return o
 }
 
-// noteDecision has the record of a request say what the policy has decided about it. What servers ask in the middle of a call
-// may be decided side by side, and is not a decision about the call.
+// noteDecision has the record of a request say what the policy has decided about it. What is said in the middle of a call, which is
+// about no entry, may be decided side by side or when the request is over, and is not a decision about the call.
 func noteDecision(ctx context.Context, d policy.Decision) {
+	if d.Kind == "" {
+		return
+	}
 	switch d.By {
 	case policy.ByRule, policy.ByLimit, policy.ByRedact:
 		word := "deny"

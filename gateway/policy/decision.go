@@ -40,8 +40,8 @@ type Decision struct {
 	Name   string // of the rule, limit or pattern; "" where there is none
 	Reason string // in words, for the operator
 
-	Method string     // of the request; "" where there is none
-	Kind   route.Kind // of what it is about; "" for none
+	Method string     // of the request, or of the question or notification in the middle of one; "" where there is none
+	Kind   route.Kind // of what it is about; "" for none, and in the middle of a call
 	route.Target
 
 	Principal *mcp.Principal // who called; nil for nobody known, and where nobody did
