@@ -85,7 +85,7 @@ var errShutdown = errors.New("the server is shutting down")
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	methods := h.paths[trimmed(r.URL.Path)]
 	if methods == nil {
-		web.Plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.opts.Path)
+		web.Plain(w, http.StatusNotFound, "there is nothing here; the event stream is at "+h.stream(r))
 		return false
 	}
 	h.guard.Share(w, r)

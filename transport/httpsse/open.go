@@ -52,23 +52,31 @@ const (
 // endpoint is where a client posts: an absolute path without host, which it resolves against the address of the stream.
 // So it never leaves the origin, whatever names the server goes by.
 func (h *Handler) endpoint(r *http.Request, id string) string {
+	return h.outside(r, h.opts.MessagePath) + "?" + sessionParam + "=" + id
+}
+
+// stream is where the client of a request can open the event stream.
+func (h *Handler) stream(r *http.Request) string { return h.outside(r, h.opts.Path) }
+
+// outside is a path of the handler as the client of a request knows it.
+func (h *Handler) outside(r *http.Request, own string) string {
 	prefix := h.opts.Prefix
 	if prefix == "" {
 		prefix = h.mount(r)
 	}
-	path := &url.URL{Path: h.opts.MessagePath}
-	return "/" + strings.TrimLeft(trimmed(prefix)+path.EscapedPath(), "/") + "?" + sessionParam + "=" + id
+	path := &url.URL{Path: own}
+	return "/" + strings.TrimLeft(trimmed(prefix)+path.EscapedPath(), "/")
 }
 
-// mount is what stood before Path in the request as the client sent it: what http.StripPrefix has taken away.
+// mount is what stood before the path of a request as the client sent it: what http.StripPrefix has taken away.
 func (h *Handler) mount(r *http.Request) string {
 	sent, err := url.ParseRequestURI(r.RequestURI)
 	if err != nil {
 		return ""
 	}
-	own := &url.URL{Path: trimmed(h.opts.Path)}
-	prefix, _ := strings.CutSuffix(trimmed(sent.EscapedPath()), own.EscapedPath())
-	if len(prefix) == len(trimmed(sent.EscapedPath())) {
+	whole := trimmed(sent.EscapedPath())
+	prefix, cut := strings.CutSuffix(whole, trimmed(r.URL.EscapedPath()))
+	if !cut || prefix == whole {
 		return "" // the path was rewritten in another way: Options.Prefix says how
 	}
 	return prefix

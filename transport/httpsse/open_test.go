@@ -1,8 +1,12 @@
 package httpsse
 
 import (
+	"cmp"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +59,7 @@ func TestC037Endpoint(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, h := newHandler(t, c.opts)
-			r := &http.Request{RequestURI: c.target}
+			r := &http.Request{RequestURI: c.target, URL: &url.URL{Path: cmp.Or(c.opts.Path, "/sse")}} // what mux and prefix leave of it
 			if got := h.endpoint(r, "ID"); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -87,6 +91,19 @@ func TestStripPrefix(t *testing.T) {
 	ping.Body.Close()
 	if ping.StatusCode != http.StatusAccepted {
 		t.Errorf("status %d", ping.StatusCode)
+	}
+	for path, want := range map[string]string{
+		"message": "open the event stream at /old/sse with GET", "message?sessionId=nobody": "open a new one at /old/sse\n",
+		"elsewhere": "the event stream is at /old/sse\n",
+	} {
+		lost, err := http.Post(srv.URL+"/old/"+path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(lost.Body)
+		if err := errors.Join(err, lost.Body.Close()); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%q answers %q (%v), want %q", path, text, err, want)
+		}
 	}
 }
 

@@ -39,13 +39,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) named(w http.ResponseWriter, r *http.Request, who *mcp.Principal) *session {
 	id := r.URL.Query().Get(sessionParam)
 	if id == "" {
-		web.Plain(w, http.StatusBadRequest, "the address names no "+sessionParam+"; open the event stream at "+h.opts.Path+
+		web.Plain(w, http.StatusBadRequest, "the address names no "+sessionParam+"; open the event stream at "+h.stream(r)+
 			" with GET, and post to the address in its first event")
 		return nil
 	}
 	s := h.sessions.Find(id, who)
 	if s == nil {
-		web.Plain(w, http.StatusNotFound, "there is no such session, or its event stream has ended; open a new one at "+h.opts.Path)
+		web.Plain(w, http.StatusNotFound, "there is no such session, or its event stream has ended; open a new one at "+h.stream(r))
 	}
 	return s
 }
