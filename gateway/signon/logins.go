@@ -46,6 +46,7 @@ type visit struct {
 	server manager.Server
 	owner  *upstream.Owner
 	cancel context.CancelFunc
+	base   string // address of the gateway that the browser comes back to
 
 	ready chan struct{} // closed when page is set
 	page  string        // of the authorization server
@@ -87,7 +88,8 @@ func (l *logins) pending(server string, owner *upstream.Owner) *visit {
 	return l.byPlace[place{server, owner.Key()}]
 }
 
-// start begins the login of a caller, or answers the one that is under way.
+// start begins the login of a caller, or answers the one that is under way. One whose browser would come back to where the gateway
+// is no longer is given up.
 func (l *logins) start(s manager.Server, owner *upstream.Owner) (*visit, error) {
 	back := l.desk.opts.Back()
 	if back == "" {
@@ -96,6 +98,10 @@ func (l *logins) start(s manager.Server, owner *upstream.Owner) (*visit, error) 
 	at := place{s.Name, owner.Key()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if had := l.byPlace[at]; had != nil && had.base != back {
+		delete(l.byPlace, at)
+		had.cancel()
+	}
 	switch {
 	case l.closed:
 		return nil, transport.ErrClosed
@@ -111,7 +117,7 @@ func (l *logins) start(s manager.Server, owner *upstream.Owner) (*visit, error) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), loginTime)
 	v := &visit{
-		id: rand.Text(), server: s, owner: owner, cancel: cancel,
+		id: rand.Text(), server: s, owner: owner, cancel: cancel, base: back,
 		ready: make(chan struct{}), back: make(chan string, 1), done: make(chan struct{}),
 	}
 	l.byPlace[at], l.byID[v.id] = v, v
@@ -183,7 +189,9 @@ func (l *logins) finish(v *visit, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.byPlace, place{v.server.Name, v.owner.Key()})
+	if at := (place{v.server.Name, v.owner.Key()}); l.byPlace[at] == v {
+		delete(l.byPlace, at)
+	}
 	delete(l.byID, v.id)
 	v.err = err
 	close(v.done)

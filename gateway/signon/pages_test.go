@@ -96,6 +96,44 @@ func TestLoginsOfOnePrincipal(t *testing.T) {
 	<-bobs.done
 }
 
+// TestLoginsMoveWithTheGateway holds that a login whose browser would come back to where the gateway is no longer is given up when its
+// caller asks again, and takes no other with it.
+func TestLoginsMoveWithTheGateway(t *testing.T) {
+	at := "https://gateway.example"
+	d := New(Options{Back: func() string { return at }})
+	silent, ann, bob := waiting(t), ownerOf(t, mcp.Principal{Subject: "ann"}, ""), ownerOf(t, mcp.Principal{Subject: "bob"}, "")
+	start := func(owner *upstream.Owner) *visit {
+		t.Helper()
+		v, err := d.logins.start(silent, owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first, bobs := start(ann), start(bob)
+	if again := start(ann); again != first {
+		t.Error("a login is begun anew where nothing has moved")
+	}
+	at = "https://elsewhere.example"
+	second := start(ann)
+	if second == first || second.base != at {
+		t.Errorf("the browser of ann comes back to %s", second.base)
+	}
+	<-first.done
+	if again := start(ann); again != second {
+		t.Error("the end of the first login takes the second along")
+	}
+	select {
+	case <-bobs.done:
+		t.Errorf("the login of bob is over: %v", bobs.err)
+	default:
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	<-second.done
+}
+
 // waiting is a server that does not answer, until the test is over.
 func waiting(t *testing.T) manager.Server {
 	t.Helper()

@@ -110,5 +110,5 @@ func (d *Desk) visit(ctx context.Context, req *server.Request, entry manager.Ser
 		return nil, context.Cause(ctx)
 	}
 	message := fmt.Sprintf("The server %s wants you to sign in.", entry.Name)
-	return bridge.Visit(req, message, d.opts.Back()+pagePath+v.id, v.id)
+	return bridge.Visit(req, message, v.base+pagePath+v.id, v.id)
 }
