@@ -14,7 +14,7 @@ import (
 
 // admit takes into use what the first configuration says of who may call.
 func (g *gateway) admit(c *config.Config) error {
-	l, err := g.door.fit(c.Auth)
+	l, err := g.door.fit(c, g.open(c))
 	if err != nil {
 		return fmt.Errorf("gateway.auth: %w", err)
 	}
@@ -22,24 +22,29 @@ func (g *gateway) admit(c *config.Config) error {
 	return nil
 }
 
-// unguarded is the error of a configuration that would let strangers in.
-func (g *gateway) unguarded(c *config.Config) error {
-	if !g.public || c.Auth != nil || c.Insecure || g.opts.Insecure {
+// open tells whether everybody may call who can reach the gateway, where callers have no names.
+func (g *gateway) open(c *config.Config) bool { return c.Insecure || g.opts.Insecure }
+
+// unguarded is the error of a configuration that would let strangers in at an address.
+func (g *gateway) unguarded(c *config.Config, at target) error {
+	if !at.public() || c.Auth != nil || g.open(c) {
 		return nil
 	}
 	return errors.New("others on the network could use every server here, since nobody is asked who calls; " +
 		"say who may call with gateway.auth in the configuration, listen on 127.0.0.1, or let everybody in with --insecure")
 }
 
-// fitting makes what another configuration says of who may call; nil where it says the same.
-func (g *gateway) fitting(next *config.Config) (*lock, error) {
-	if err := g.unguarded(next); err != nil {
+// fitting makes what another configuration, at the address that it has, says of who may call and where; nil where it says the
+// same.
+func (g *gateway) fitting(next *config.Config, at target) (*lock, error) {
+	if err := g.unguarded(next, at); err != nil {
 		return nil, err
 	}
-	if reflect.DeepEqual(g.door.lock.Load().auth, next.Auth) {
+	now, open := g.door.lock.Load(), g.open(next)
+	if reflect.DeepEqual(now.auth, next.Auth) && now.path == next.Path && now.open == open {
 		return nil, nil
 	}
-	l, err := g.door.fit(next.Auth)
+	l, err := g.door.fit(next, open)
 	if err != nil {
 		return nil, fmt.Errorf("gateway.auth: %w", err)
 	}

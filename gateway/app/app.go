@@ -1,12 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -34,7 +34,8 @@ type Options struct {
 	// Source is where Config comes from. Nil means that it does not change while the gateway runs.
 	Source *Source
 
-	// Listen is the address for HTTP; empty means that of Config, or 127.0.0.1:8421.
+	// Listen is the address for HTTP, whatever Config says, also when that is read anew; empty means that of Config, or
+	// 127.0.0.1:8421.
 	Listen string
 
 	// Insecure lets everybody call from other machines, as the setting of that name does. Otherwise a Run that listens for
@@ -59,8 +60,8 @@ type Options struct {
 	// Version is that of the program.
 	Version string
 
-	body, idle time.Duration                           // in place of bodyTime and idleTime
-	after      func(time.Duration, func()) *time.Timer // in place of time.AfterFunc, for readTime
+	body, idle, drain time.Duration                           // in place of bodyTime, idleTime and reloadDrain
+	after             func(time.Duration, func()) *time.Timer // in place of time.AfterFunc, for readTime
 }
 
 // UnreachableError is a server that cannot be reached while the configuration demands all of them.
@@ -72,16 +73,17 @@ func (e *UnreachableError) Error() string {
 
 // gateway is one run.
 type gateway struct {
-	opts   Options
-	begun  *config.Config                // that the run began with
-	conf   atomic.Pointer[config.Config] // that is in use
-	listen string
-	say    *teller
-	guard  *streamhttp.Guard
-	door   *door
-	public bool // others on the network can reach the address
+	opts  Options
+	begun *config.Config                // that the run began with
+	conf  atomic.Pointer[config.Config] // that is in use
+	say   *teller
+	guard *streamhttp.Guard
+	door  *door
 
-	address atomic.Value // net.Addr, once it is listened on
+	at      *address                      // that is listened on; nil on stdio. Reloads change it, one at a time
+	address atomic.Pointer[net.TCPAddr]   // of at, for everybody
+	routes  atomic.Pointer[http.ServeMux] // of all addresses
+	failed  chan error                    // has one when nothing can be served any more
 
 	audit  *observe.Audit
 	seen   *observe.Observer
@@ -94,7 +96,7 @@ type gateway struct {
 	fronts   atomic.Pointer[[]*front] // that are served; that of everything first
 	running  context.Context          // ends when the gateway stops
 	halt     context.CancelFunc
-	retiring sync.WaitGroup // of bundles that have been taken out
+	retiring sync.WaitGroup // of bundles and addresses that have been taken out
 	leaving  sync.Map       // those, as *front
 
 	unfollow  context.CancelFunc // ends what follows the file; nil for nothing
@@ -104,14 +106,13 @@ type gateway struct {
 // Run serves until ctx ends or, on stdio, until the input does. It returns nil after a stop in order. It fails when the
 // address cannot be listened on, and with *UnreachableError when a server cannot be reached that the configuration requires.
 func Run(ctx context.Context, opts Options) error {
-	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr, log: opts.Log}}
+	g := &gateway{opts: opts, begun: opts.Config, say: &teller{w: opts.Stderr, log: opts.Log}, failed: make(chan error, 1)}
 	if g.begun == nil {
 		g.begun = config.Default()
 	}
 	g.conf.Store(g.begun)
-	g.listen = cmp.Or(opts.Listen, g.begun.Listen)
 	g.guard = streamhttp.NewGuard(g.begun.AllowedHosts, g.begun.AllowedOrigins)
-	g.door = newDoor(g.begun.Path, g.guard, &refusals{
+	g.door = newDoor(g.guard, &refusals{
 		line: g.say.line,
 		note: func(req *http.Request, status int, reason string) { g.seen.Unauthenticated(req, status, reason) },
 		rest: func(n int) { g.seen.MoreUnauthenticated(n) },
@@ -227,15 +228,22 @@ func (g *gateway) begin(ctx context.Context) (end func(), err error) {
 		g.set.Close()
 		return nil, err
 	}
-	ctx, g.unfollow = context.WithCancel(ctx) // ends what follows with stop, which waits
-	if g.opts.Source != nil {
-		g.following.Go(func() { g.follow(ctx) })
-	}
-	g.following.Go(func() { g.followTokens(ctx) })
 	return func() {
 		g.set.Close()
 		if err := g.desk.Close(); err != nil {
 			g.say.line("rialto: while stopping: %v", err)
 		}
 	}, nil
+}
+
+// attend begins to follow the file and the tokens. Everything is served by then, so that a reload finds it as it is.
+func (g *gateway) attend(ctx context.Context) {
+	if g.set == nil {
+		return
+	}
+	ctx, g.unfollow = context.WithCancel(ctx) // ends what follows with stop, which waits
+	if g.opts.Source != nil {
+		g.following.Go(func() { g.follow(ctx) })
+	}
+	g.following.Go(func() { g.followTokens(ctx) })
 }

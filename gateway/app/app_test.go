@@ -71,11 +71,18 @@ func start(t *testing.T, conf *config.Config) *running {
 // launch runs a gateway on a free port.
 func launch(t *testing.T, opts Options) *running {
 	t.Helper()
+	opts.Listen = "127.0.0.1:0"
+	return launchAsIs(t, opts)
+}
+
+// launchAsIs runs one where its options say.
+func launchAsIs(t *testing.T, opts Options) *running {
+	t.Helper()
 	r := &running{err: &lines{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
 	go func() { // ends with stop
-		opts.Listen, opts.Stderr, opts.Version = "127.0.0.1:0", r.err, "test"
+		opts.Stderr, opts.Version = r.err, "test"
 		r.done <- Run(ctx, opts)
 	}()
 	t.Cleanup(cancel)

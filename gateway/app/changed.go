@@ -20,8 +20,8 @@ type setting struct {
 }
 
 var settings = []setting{
-	{"listen", false, func(c *config.Config) any { return c.Listen }},
-	{"path", false, func(c *config.Config) any { return c.Path }},
+	{"listen", true, func(c *config.Config) any { return c.Listen }},
+	{"path", true, func(c *config.Config) any { return c.Path }},
 	{"allowedHosts", true, func(c *config.Config) any { return c.AllowedHosts }},
 	{"allowedOrigins", true, func(c *config.Config) any { return c.AllowedOrigins }},
 	{"insecure", true, func(c *config.Config) any { return c.Insecure }},
@@ -116,8 +116,9 @@ func (s setting) differ(a, b *config.Config) bool {
 }
 
 // changed says in words what another configuration changes; later names the settings that it would change if the gateway were
-// started anew. begun is the configuration that the gateway was started with.
-func changed(begun, old, next *config.Config, servers manager.Changes) (now string, later []string) {
+// started anew. begun is the configuration that the gateway was started with; settings that it does not use in any case are not
+// told.
+func changed(begun, old, next *config.Config, servers manager.Changes, unused ...string) (now string, later []string) {
 	var parts []string
 	add := func(what string, names []string) {
 		if len(names) > 0 {
@@ -130,7 +131,7 @@ func changed(begun, old, next *config.Config, servers manager.Changes) (now stri
 	var live []string
 	for _, s := range settings {
 		switch {
-		case !s.differ(old, next):
+		case !s.differ(old, next), slices.Contains(unused, s.name):
 		case s.live:
 			live = append(live, s.name)
 		case s.differ(begun, next):

@@ -113,16 +113,21 @@ func TestChangedInWords(t *testing.T) {
 		{"the order", func(c *config.Config) { c.Servers[0], c.Servers[1] = c.Servers[1], c.Servers[0] },
 			manager.Changes{Kept: []string{"b", "a"}}, "the order of servers", "[]"},
 		{"settings", func(c *config.Config) { c.CallTimeout, c.Naming.Mode = time.Second, route.Always }, manager.Changes{Kept: []string{"a", "b"}}, "settings prefix, callTimeout", "[]"},
-		{"settings for the next start", func(c *config.Config) { c.Listen, c.Path = "localhost:1", "/x" }, manager.Changes{Kept: []string{"a", "b"}}, "", "[listen path]"},
+		{"an address", func(c *config.Config) { c.Listen, c.Path = "localhost:1", "/x" }, manager.Changes{Kept: []string{"a", "b"}}, "settings listen, path", "[]"},
+		{"settings for the next start", func(c *config.Config) { c.RequireAll = true }, manager.Changes{Kept: []string{"a", "b"}}, "", "[requireAll]"},
 	} {
 		now, later := changed(old, old, conf(tc.edit), tc.servers)
 		if now != tc.now || fmt.Sprint(later) != tc.later {
 			t.Errorf("%s: %q and %q", tc.name, now, later)
 		}
 	}
-	other := conf(func(c *config.Config) { c.Path = "/x" })
+	other := conf(func(c *config.Config) { c.RequireAll = true })
 	if now, later := changed(old, other, old, manager.Changes{}); later != nil {
 		t.Errorf("back at what it began with: %q and %q", now, later)
+	}
+	moved := conf(func(c *config.Config) { c.Listen, c.Path = "localhost:1", "/x" })
+	if now, later := changed(old, old, moved, manager.Changes{Kept: []string{"a", "b"}}, "listen"); now != "settings path" || later != nil {
+		t.Errorf("listen is not used: %q and %q", now, later)
 	}
 	if got := sentence([]string{"a"}) + "; " + sentence([]string{"a", "b"}) + "; " + sentence([]string{"a", "b", "c"}); got != "a; a and b; a, b and c" {
 		t.Error(got)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +20,6 @@ import (
 // door lets requests over HTTP in, by what the configuration in use says of who may call. Its methods may be called
 // concurrently.
 type door struct {
-	path    string // of the endpoint
 	hosts   *streamhttp.Guard
 	log     *refusals
 	bad     *attempts
@@ -27,19 +27,38 @@ type door struct {
 	lock    atomic.Pointer[lock]
 	none    http.Handler // where nothing is
 
-	mu    sync.Mutex
-	paths []string // that are guarded and have metadata of their own
+	mu     sync.Mutex
+	places []place // that are guarded and have metadata of their own
 }
 
-func newDoor(path string, hosts *streamhttp.Guard, log *refusals) *door {
-	d := &door{path: path, hosts: hosts, log: log, bad: &attempts{}, replays: server.MemoryNonces(0), paths: []string{path}}
+// place is where clients know a handler: a path, or one below that of the endpoint, which a reload may change.
+type place struct {
+	below bool
+	path  string
+}
+
+// atEndpoint is where the endpoint is.
+var atEndpoint = place{below: true}
+
+// of is its path, where the endpoint has this one.
+func (p place) of(endpoint string) string {
+	if p.below {
+		return endpoint + p.path
+	}
+	return p.path
+}
+
+func newDoor(hosts *streamhttp.Guard, log *refusals) *door {
+	d := &door{hosts: hosts, log: log, bad: &attempts{}, replays: server.MemoryNonces(0), places: []place{atEndpoint}}
 	d.none = d.page("", http.NotFoundHandler())
 	return d
 }
 
-// fit makes the lock of a configuration, which is not in use yet.
-func (d *door) fit(a *config.Auth) (*lock, error) {
-	l := &lock{door: d, auth: a}
+// fit makes the lock of a configuration, which is not in use yet. open lets everybody in where callers have no names, also from
+// other machines.
+func (d *door) fit(c *config.Config, open bool) (*lock, error) {
+	a := c.Auth
+	l := &lock{door: d, auth: a, path: c.Path, open: open}
 	if a == nil {
 		return l, nil
 	}
@@ -47,37 +66,37 @@ func (d *door) fit(a *config.Auth) (*lock, error) {
 	if l.verifier, l.issuers, err = keysOf(a, d.lock.Load(), d.bad); err != nil {
 		return nil, err
 	}
-	return l, l.options(d.path).Check()
+	return l, l.options(l.path).Check()
 }
 
-// guard stands in front of a handler: who is not let in gets the answer of [auth.Bearer]. path is where clients know the
-// handler; it has metadata of its own where tokens are made for addresses. The handler finds the caller by
-// transport.PrincipalOf, and sees no token.
-func (d *door) guard(path string, inner http.Handler) http.Handler {
+// guard stands in front of a handler: who is not let in gets the answer of [auth.Bearer]. The place has
+// metadata of its own where tokens are made for addresses. The handler finds the caller by transport.PrincipalOf, and sees no
+// token.
+func (d *door) guard(at place, inner http.Handler) http.Handler {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !slices.Contains(d.paths, path) {
-		d.paths = append(d.paths, path)
+	if !slices.Contains(d.places, at) {
+		d.places = append(d.places, at)
 	}
-	return &guarded{door: d, path: path, inner: inner}
+	return &guarded{door: d, place: at, inner: inner}
 }
 
-// forget takes back what guard has noted of paths that are served no longer.
-func (d *door) forget(paths ...string) {
+// forget takes back what guard has noted of places that are served no longer.
+func (d *door) forget(places ...place) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.paths = slices.DeleteFunc(d.paths, func(path string) bool { return slices.Contains(paths, path) })
+	d.places = slices.DeleteFunc(d.places, func(at place) bool { return slices.Contains(places, at) })
 }
 
 // page is guard for what people look at, at a path that the configuration may make public. It has no metadata of its own. Host
 // and Origin are checked as at the endpoint.
 func (d *door) page(at string, inner http.Handler) http.Handler {
-	return &guarded{door: d, path: d.path, at: at, inner: page{d.hosts, inner}}
+	return &guarded{door: d, place: atEndpoint, at: at, inner: page{d.hosts, inner}}
 }
 
 // ajar is guard for what strangers may see a part of: without a token a request passes, with nobody as its principal.
 func (d *door) ajar(inner http.Handler) http.Handler {
-	return &guarded{door: d, path: d.path, inner: inner, optional: true}
+	return &guarded{door: d, place: atEndpoint, inner: inner, optional: true}
 }
 
 // knows tells whether a request that came through ajar may see everything. Where callers have no names, a page of a stranger that
@@ -98,11 +117,12 @@ func (d *door) metadata(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.mu.Lock()
-	paths := slices.Clone(d.paths)
+	places := slices.Clone(d.places)
 	d.mu.Unlock()
-	of := d.path
+	of := l.path
 	suffix := strings.TrimSuffix(strings.TrimPrefix(r.URL.EscapedPath(), auth.MetadataPath), "/")
-	for _, path := range paths {
+	for _, at := range places {
+		path := at.of(l.path)
 		if u, err := url.Parse(l.resource(path)); err == nil && suffix != "" && strings.TrimSuffix(u.EscapedPath(), "/") == suffix {
 			of = path
 		}
@@ -113,11 +133,17 @@ func (d *door) metadata(w http.ResponseWriter, r *http.Request) {
 // guarded is a handler behind the door.
 type guarded struct {
 	door     *door
-	path     string // that tokens are for
+	place    place  // that tokens are for
 	at       string // path that may be public; "" for none
 	inner    http.Handler
 	optional bool
 	fitted   atomic.Pointer[fitted]
+}
+
+// fromElsewhere tells whether a request came in at an address that others on the network can reach.
+func fromElsewhere(r *http.Request) bool {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && !isLoopback(at)
 }
 
 // fitted is a handler as one lock guards it.
@@ -129,6 +155,10 @@ type fitted struct {
 // ServeHTTP implements http.Handler.
 func (g *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l, f := g.door.lock.Load(), g.fitted.Load()
+	if l.auth == nil && !l.open && fromElsewhere(r) { // by a connection that an address has left behind which is not listened on any more
+		http.Error(w, "nobody may call this gateway from other machines now", http.StatusForbidden)
+		return
+	}
 	if f == nil || f.lock != l {
 		f = &fitted{l, l.around(g)}
 		g.fitted.Store(f)
@@ -139,7 +169,9 @@ func (g *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lock is what one configuration says of who may call. It is not changed.
 type lock struct {
 	door     *door
-	auth     *config.Auth // nil: everybody may
+	auth     *config.Auth // nil: everybody may, from this machine
+	open     bool         // and from others
+	path     string       // of the endpoint
 	verifier auth.Verifier
 	issuers  map[string]issuer
 }
@@ -148,7 +180,7 @@ func (l *lock) around(g *guarded) http.Handler {
 	if l.auth == nil || slices.Contains(l.auth.Public, g.at) {
 		return g.inner
 	}
-	o := l.options(g.path)
+	o := l.options(g.place.of(l.path))
 	o.Optional = g.optional
 	return auth.Bearer(o)(g.inner)
 }
@@ -179,7 +211,7 @@ func (l *lock) options(path string) auth.Options {
 // resource is the public address of a path: the endpoint's with another end, or with something behind it. Where the public
 // address of the endpoint ends in another way than its path does, nothing is known of paths beside it.
 func (l *lock) resource(path string) string {
-	main, own := strings.TrimSuffix(l.auth.Resource, "/"), l.door.path
+	main, own := strings.TrimSuffix(l.auth.Resource, "/"), l.path
 	switch {
 	case main == "" || path == own:
 		return l.auth.Resource

@@ -29,7 +29,7 @@ func TestAddressesOfPaths(t *testing.T) {
 		{"", "/mcp", ""},
 		{"", "/sse", ""},
 	} {
-		l := &lock{door: newDoor("/mcp", streamhttp.NewGuard(nil, nil), nil), auth: &config.Auth{Resource: c.resource}}
+		l := &lock{auth: &config.Auth{Resource: c.resource}, path: "/mcp"}
 		if got := l.resource(c.path); got != c.want {
 			t.Errorf("%s of %q: got %q, want %q", c.path, c.resource, got, c.want)
 		}
@@ -41,16 +41,16 @@ func TestAddressesOfPaths(t *testing.T) {
 func TestGuardBelowTheEndpoint(t *testing.T) {
 	login := startLogin(t)
 	conf := read(t, protected(`{"resource": "`+resource+`", "jwt": {"issuer": "`+login.url+`", "rolesClaim": "groups"}}`, "http://127.0.0.1:1/"))
-	d := newDoor("/mcp", streamhttp.NewGuard(nil, nil), &refusals{line: t.Logf})
+	d := newDoor(streamhttp.NewGuard(nil, nil), &refusals{line: t.Logf})
 	defer d.log.close()
-	l, err := d.fit(conf.Auth)
+	l, err := d.fit(conf, false)
 	check(t, err)
 	d.lock.Store(l)
 	var seen []*mcp.Principal
 	here := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = append(seen, transport.PrincipalOf(r)) })
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", d.guard("/mcp", here))
-	mux.Handle("/mcp/team", d.guard("/mcp/team", here))
+	mux.Handle("/mcp", d.guard(atEndpoint, here))
+	mux.Handle("/mcp/team", d.guard(placeOf("team"), here))
 	mux.HandleFunc("/.well-known/", d.metadata)
 	web := httptest.NewServer(mux)
 	defer web.Close()

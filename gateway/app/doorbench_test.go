@@ -55,13 +55,15 @@ func BenchmarkDoor(b *testing.B) {
 		name, token string
 		auth        *config.Auth
 	}{{"open", "", nil}, {"file", annsToken, auth}, {"ES256", login.token(b, nil), auth}, {"RS256", text + "." + encode(mac), auth}} {
-		d := newDoor("/mcp", streamhttp.NewGuard(nil, nil), &refusals{line: b.Logf})
-		l, err := d.fit(c.auth)
+		d := newDoor(streamhttp.NewGuard(nil, nil), &refusals{line: b.Logf})
+		conf := config.Default()
+		conf.Auth = c.auth
+		l, err := d.fit(conf, false)
 		if err != nil {
 			b.Fatal(err)
 		}
 		d.lock.Store(l)
-		web := httptest.NewUnstartedServer(d.guard("/mcp", s.Handler()))
+		web := httptest.NewUnstartedServer(d.guard(atEndpoint, s.Handler()))
 		web.Config.ConnContext = withSender
 		web.Start()
 		b.Run(c.name, func(b *testing.B) {

@@ -18,8 +18,8 @@ import (
 	"github.com/rialto-mcp/rialto/server"
 )
 
-// bundleDrain is how long a bundle that was taken out may finish its calls.
-const bundleDrain = 30 * time.Second
+// reloadDrain is how long a bundle or an address that was taken out may finish what is under way there.
+const reloadDrain = 30 * time.Second
 
 // front is one server that clients see: everything behind the gateway, or a bundle of it. Each has a bridge of its own, with its
 // own lists and names, over the connections that all of them share.
@@ -33,13 +33,24 @@ type front struct {
 	endpoint, sse http.Handler // behind the door; nil on stdio
 }
 
-// path is where a front is served over HTTP.
-func (g *gateway) path(bundle string) string {
+// placeOf is where a front is served over HTTP.
+func placeOf(bundle string) place {
 	if bundle == "" {
-		return g.begun.Path
+		return atEndpoint
 	}
-	return g.begun.Path + "/" + bundle
+	return place{below: true, path: "/" + bundle}
 }
+
+// placeOfSSE is where clients of HTTP+SSE find it.
+func placeOfSSE(bundle string) place {
+	if bundle == "" {
+		return place{path: ssePath}
+	}
+	return place{below: true, path: "/" + bundle + ssePath}
+}
+
+// path is the path of a front now.
+func (g *gateway) path(bundle string) string { return placeOf(bundle).of(g.conf.Load().Path) }
 
 // raise makes a front of the servers as they are now. It is not served yet.
 func (g *gateway) raise(c *config.Config, bundle string) (*front, error) {
@@ -50,7 +61,6 @@ func (g *gateway) raise(c *config.Config, bundle string) (*front, error) {
 	if bundle != "" {
 		info.Title = cmp.Or(of.Title, "Rialto gateway: "+bundle)
 		o.Instructions = of.Instructions
-		o.SSE = server.SSEOptions{Path: g.path(bundle) + ssePath, MessagePath: g.path(bundle) + messagePath}
 		onNotes = nil // the names of the whole are told
 	}
 	if g.set == nil {
@@ -69,12 +79,8 @@ func (g *gateway) raise(c *config.Config, bundle string) (*front, error) {
 		f.server = f.bridge.Server()
 	}
 	if g.opts.Stdio == nil {
-		f.endpoint = g.door.guard(g.path(bundle), f.server.Handler())
-		at := ssePath
-		if bundle != "" {
-			at = o.SSE.Path
-		}
-		f.sse = g.door.guard(at, f.server.SSEHandler())
+		f.endpoint = g.door.guard(placeOf(bundle), f.server.Handler())
+		f.sse = g.door.guard(placeOfSSE(bundle), anywhere{f.server.SSEHandler()})
 	}
 	return f, nil
 }
@@ -177,9 +183,9 @@ func (g *gateway) reloadFronts(next *config.Config, swap func() error) error {
 	}
 	g.publish(next, kept)
 	for _, f := range gone {
-		g.door.forget(g.path(f.bundle), g.path(f.bundle)+ssePath)
+		g.door.forget(placeOf(f.bundle), placeOfSSE(f.bundle))
 		g.leaving.Store(f, nil)
-		g.retiring.Go(func() { g.retire(f) }) // ends by itself after bundleDrain, and with the gateway, which waits
+		g.retiring.Go(func() { g.retire(f) }) // ends by itself after reloadDrain, and with the gateway, which waits
 	}
 	return nil
 }
@@ -218,7 +224,7 @@ func (g *gateway) publish(next *config.Config, kept []*front) {
 
 // retire lets the calls of a bundle end that is served no longer.
 func (g *gateway) retire(f *front) {
-	ctx, cancel := context.WithTimeout(g.running, bundleDrain)
+	ctx, cancel := context.WithTimeout(g.running, reloadDrain)
 	defer cancel()
 	if err := f.server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 		g.say.line("rialto: while the bundle %q was taken out: %v", f.bundle, err)

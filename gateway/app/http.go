@@ -13,6 +13,7 @@ import (
 	"github.com/rialto-mcp/rialto/auth"
 	"github.com/rialto-mcp/rialto/gateway/signon"
 	"github.com/rialto-mcp/rialto/manager"
+	"github.com/rialto-mcp/rialto/transport/httpsse"
 	"github.com/rialto-mcp/rialto/transport/streamhttp"
 )
 
@@ -22,34 +23,34 @@ const (
 	messagePath = "/message"
 )
 
-// handler serves the endpoint, the two paths of HTTP+SSE, and /healthz. What the configuration has the endpoint on is the
-// endpoint's. Everything stands behind the door but /healthz and /readyz, which tell strangers less, and the metadata that say where
+// handler serves the endpoint at a path, the two paths of HTTP+SSE, and /healthz. What the configuration has the endpoint on is
+// the endpoint's. Everything stands behind the door but /healthz and /readyz, which tell strangers less, and the metadata that say where
 // tokens are to be had.
-func (g *gateway) handler() http.Handler {
+func (g *gateway) handler(path string) *http.ServeMux {
 	mux := http.NewServeMux()
 	whole := g.find("")
-	mux.Handle(g.begun.Path, g.whole(whole.endpoint))
-	mux.HandleFunc(g.begun.Path+"/", g.below)
-	if g.begun.Path != ssePath && g.begun.Path != messagePath {
+	mux.Handle(path, g.whole(whole.endpoint))
+	mux.Handle(path+"/", g.below(path))
+	if path != ssePath && path != messagePath {
 		mux.Handle(ssePath, g.whole(whole.sse))
 		mux.Handle(messagePath, g.whole(whole.sse))
 	}
-	if g.begun.Path != healthPath {
+	if path != healthPath {
 		mux.Handle("GET "+healthPath, g.door.ajar(http.HandlerFunc(g.health)))
 	}
-	if g.begun.Path != readyPath {
+	if path != readyPath {
 		mux.Handle("GET "+readyPath, g.door.ajar(http.HandlerFunc(g.ready)))
 	}
-	if g.begun.Path != auth.MetadataPath && !strings.HasPrefix(g.begun.Path, auth.MetadataPath+"/") {
+	if path != auth.MetadataPath && !strings.HasPrefix(path, auth.MetadataPath+"/") {
 		mux.HandleFunc(auth.MetadataPath, g.door.metadata)
 		mux.HandleFunc(auth.MetadataPath+"/", g.door.metadata)
 	}
-	if g.hasPages() {
+	if g.hasPages(path) {
 		mux.Handle(signon.PagesPath, g.desk.Pages())
 	}
 	mux.Handle("GET /{$}", g.door.page("/", http.HandlerFunc(g.root)))
 	mux.Handle("/", g.door.none)
-	return inTime(mux, cmp.Or(g.opts.body, bodyTime))
+	return mux
 }
 
 // Limits of connections: strangers must not be able to hold them for ever.
@@ -59,10 +60,11 @@ const (
 	idleTime   = 15 * time.Minute // between two requests; load balancers keep theirs for up to 10 min
 )
 
-// web is the HTTP server of the gateway.
+// web is an HTTP server of the gateway: each address has its own, and all serve the same.
 func (g *gateway) web() *http.Server {
+	now := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.routes.Load().ServeHTTP(w, r) })
 	return &http.Server{
-		Handler: g.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(g.opts.idle, idleTime), ConnContext: withSender,
+		Handler: inTime(now, cmp.Or(g.opts.body, bodyTime)), ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(g.opts.idle, idleTime), ConnContext: withSender,
 		ErrorLog: slog.NewLogLogger(g.say.handler(), slog.LevelWarn),
 	}
 }
@@ -111,21 +113,45 @@ func (g *gateway) whole(inner http.Handler) http.Handler {
 }
 
 // below serves the bundles, each under its name below the path of the endpoint, and HTTP+SSE below that.
-func (g *gateway) below(w http.ResponseWriter, r *http.Request) {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, g.begun.Path+"/"), "/")
-	f := g.find(name)
-	switch {
-	case name == "" && rest == "":
-		g.whole(f.endpoint).ServeHTTP(w, r)
-	case name == "" || f == nil:
-		g.door.none.ServeHTTP(w, r)
-	case rest == "":
-		f.endpoint.ServeHTTP(w, r)
-	case "/"+rest == ssePath, "/"+rest == messagePath:
-		f.sse.ServeHTTP(w, r)
-	default:
-		g.door.none.ServeHTTP(w, r)
-	}
+func (g *gateway) below(path string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path+"/"), "/")
+		f := g.find(name)
+		switch {
+		case name == "" && rest == "":
+			g.whole(f.endpoint).ServeHTTP(w, r)
+		case name == "" || f == nil:
+			g.door.none.ServeHTTP(w, r)
+		case rest == "":
+			f.endpoint.ServeHTTP(w, r)
+		case "/"+rest == ssePath, "/"+rest == messagePath:
+			f.sse.ServeHTTP(w, r)
+		default:
+			g.door.none.ServeHTTP(w, r)
+		}
+	})
+}
+
+// anywhere is a handler of HTTP+SSE that a reload may have moved: it sees the last part of a path, and tells clients the rest of
+// it as they sent it.
+type anywhere struct{ inner *httpsse.Handler }
+
+// Admit implements transport.Gatekeeper.
+func (a anywhere) Admit(w http.ResponseWriter, r *http.Request) bool {
+	return a.inner.Admit(w, lastPart(r))
+}
+
+// ServeHTTP implements http.Handler.
+func (a anywhere) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.inner.ServeHTTP(w, lastPart(r))
+}
+
+// lastPart is a request as http.StripPrefix would leave it.
+func lastPart(r *http.Request) *http.Request {
+	out, u := *r, *r.URL
+	u.Path, u.RawPath = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/'):], ""
+	out.URL = &u
+	return &out
 }
 
 // root tells a person who has opened the address in a browser where things are.

@@ -100,30 +100,39 @@ func (g *gateway) reload(ctx context.Context, w *watch) {
 
 // take puts another configuration into use.
 func (g *gateway) take(ctx context.Context, next *config.Config) {
-	if l := g.swap(next); l != nil && g.opts.Stdio == nil { // whose caller has no name
+	if l := g.swap(ctx, next); l != nil && g.opts.Stdio == nil { // whose caller has no name
 		g.dismiss(ctx, l)
 	}
 }
 
 // swap is take but for what those have open who may not call any more, by the lock that it answers; nil where there is no other.
-func (g *gateway) swap(next *config.Config) *lock {
+func (g *gateway) swap(ctx context.Context, next *config.Config) *lock {
+	to, err := g.destination(ctx, next)
+	if err != nil {
+		g.untaken(ctx, err)
+		return nil
+	}
 	g.say.turn.Lock() // what becomes of servers is told after what was done with them
 	defer g.say.turn.Unlock()
 	g.say.hold()
 	defer g.say.release()
 	old := g.conf.Load()
-	fitting, err := g.fitting(next)
+	fitting, err := g.fitting(next, to)
 	if err != nil {
-		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		g.untaken(ctx, err)
 		return nil
 	}
+	var moved *move
 	var changes manager.Changes
 	log, err := g.audit.Prepare(auditOf(next))
 	if err != nil {
-		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		g.untaken(ctx, err)
 		return nil
 	}
 	err = g.reloadFronts(next, func() (err error) {
+		if moved, err = g.moveTo(ctx, to); err != nil {
+			return err
+		}
 		g.set.Limit(limitsOf(next))
 		g.set.LimitPool(poolOf(next))
 		g.set.Tune(next.Tunings())
@@ -135,7 +144,7 @@ func (g *gateway) swap(next *config.Config) *lock {
 			g.set.Limit(limitsOf(old))
 			g.set.LimitPool(poolOf(old))
 			g.set.Tune(old.Tunings())
-			return err
+			return errors.Join(err, g.drop(ctx, moved))
 		}
 		if fitting != nil {
 			g.door.lock.Store(fitting)
@@ -147,14 +156,23 @@ func (g *gateway) swap(next *config.Config) *lock {
 		if _, undo := g.rules(old, ""); undo != nil { // what servers may ask is not part of the rules of a front
 			err = errors.Join(err, undo)
 		}
-		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+		g.untaken(ctx, err)
 		return nil
 	}
 	g.audit.Take(log)
 	g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
+	g.relocate(old, next, to, moved)
 	g.say.reloaded(g, old, next, changes) // forgets the misfits that have been told
+	g.say.relocated(g, old, next, moved)
 	g.misfits(next)
 	return fitting
+}
+
+// untaken tells why a configuration changes nothing, unless that is that the gateway stops.
+func (g *gateway) untaken(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		g.say.line("rialto: %s was not taken into use: %v", g.opts.Source.File, err)
+	}
 }
 
 func limitsOf(c *config.Config) upstream.Limits {

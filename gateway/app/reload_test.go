@@ -38,6 +38,15 @@ func follow(t *testing.T, text string) *followed {
 // followWith is follow with other options.
 func followWith(t *testing.T, text string, change func(*Options)) *followed {
 	t.Helper()
+	return followBy(t, text, func(opts Options) *running {
+		change(&opts)
+		return launch(t, opts)
+	})
+}
+
+// followBy is follow for a gateway that run starts.
+func followBy(t *testing.T, text string, run func(Options) *running) *followed {
+	t.Helper()
 	f := &followed{file: filepath.Join(t.TempDir(), "mcp.json"), again: make(chan struct{})}
 	put(t, f.file, text)
 	conf, err := config.ReadFile(f.file, config.Options{Lookup: os.LookupEnv})
@@ -49,8 +58,7 @@ func followWith(t *testing.T, text string, change func(*Options)) *followed {
 			return conf, nil, err
 		},
 	}}
-	change(&opts)
-	f.running = launch(t, opts)
+	f.running = run(opts)
 	return f
 }
 
@@ -289,9 +297,10 @@ func TestReloadOfSettings(t *testing.T) {
 		t.Errorf("a host that is not listed: status %d", got)
 	}
 	save(t, f.file, file(`"prefix": "always", "allowedHosts": ["mcp.example"], "allowedOrigins": ["https://app.example"], "servers": {"a": {"alias": "z"}},
-		"listen": "127.0.0.1:1", "path": "/other", "pageSize": 1, "requireAll": true`, "a", a))
+		"listen": "127.0.0.1:1", "pageSize": 1, "requireAll": true`, "a", a))
 	f.err.wait(t, "was read anew: settings allowedHosts, allowedOrigins, prefix, alias, pageSize")
-	f.err.wait(t, "path and requireAll in "+f.file+" wait for the next start") // listen is what the command line says
+	f.err.wait(t, "requireAll in "+f.file+" waits for the next start")
+	f.err.wait(t, "listen in "+f.file+" is not used, since --listen 127.0.0.1:0 stands on the command line")
 	l.until(t, "z__a", "z__a_wait")
 	if page, err := l.ListTools(t.Context(), nil); err != nil || len(page.Tools) != 1 || page.NextCursor == nil {
 		t.Errorf("a page of one: %+v, %v", page, err)

@@ -1,10 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -27,45 +27,49 @@ func (g *gateway) serveStdio(ctx context.Context) error {
 		what = "the bundle " + g.opts.Bundle + " "
 	}
 	g.say.line("rialto %s: serving %son standard input and output", g.opts.Version, what)
+	g.attend(ctx)
 	err = g.find(g.opts.Bundle).server.Serve(ctx, g.opts.Stdio)
 	if ctx.Err() != nil {
 		err = nil
 	}
-	g.stop(nil, end)
+	g.stop(end)
 	return err
 }
 
 // serveHTTP listens and serves until ctx ends.
 func (g *gateway) serveHTTP(ctx context.Context) error {
-	listener, err := net.Listen("tcp", g.listen)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", g.listen, err)
+	asked := cmp.Or(g.opts.Listen, g.begun.Listen)
+	to, err := resolve(ctx, asked)
+	if err == nil {
+		g.at, err = g.bind(ctx, to)
 	}
-	g.public = !isLoopback(listener.Addr())
-	g.address.Store(listener.Addr())
-	if err := g.unguarded(g.begun); err != nil {
-		return errors.Join(fmt.Errorf("listen on %s: %w", g.listen, err), listener.Close())
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; is it in use already? choose another with --listen", asked, err)
+	}
+	g.address.Store(g.at.at())
+	if err := g.unguarded(g.begun, to); err != nil {
+		return errors.Join(fmt.Errorf("listen on %s: %w", asked, err), g.at.listener.Close())
 	}
 	end, err := g.begin(ctx)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, g.at.listener.Close())
 	}
-	h := g.web()
-	g.say.listening(g, listener.Addr())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(listener) }() // ends with stop, which closes the listener
+	g.routes.Store(g.handler(g.begun.Path))
+	g.serve(g.at)
+	g.say.listening(g)
+	g.attend(ctx)
 	select {
-	case err = <-served:
+	case err = <-g.failed:
 	case <-ctx.Done():
 		g.say.line("rialto: stopping")
 	}
-	g.stop(h, end)
+	g.stop(end)
 	return err
 }
 
 // stop drains and stops: no new requests, streams end, then the servers.
-func (g *gateway) stop(h *http.Server, end func()) {
-	if g.unfollow != nil { // first, so that no bundle comes or goes meanwhile
+func (g *gateway) stop(end func()) {
+	if g.unfollow != nil { // first, so that no bundle and no address comes or goes meanwhile
 		g.unfollow()
 		g.following.Wait()
 	}
@@ -84,10 +88,11 @@ func (g *gateway) stop(h *http.Server, end func()) {
 		defer close(ended)
 		closing.Wait()
 	}()
-	if h != nil {
-		if err := h.Shutdown(ctx); err != nil {
-			g.closeHTTP(h)
+	if g.at != nil {
+		if err := g.at.web.Shutdown(ctx); err != nil {
+			g.closeHTTP(g.at.web)
 		}
+		<-g.at.ended // a reload may have begun to serve it just now
 	}
 	select {
 	case <-ended:
@@ -108,6 +113,6 @@ func (g *gateway) stop(h *http.Server, end func()) {
 // closeHTTP cuts the connections of clients that have not gone.
 func (g *gateway) closeHTTP(h *http.Server) {
 	if err := h.Close(); err != nil {
-		g.say.line("rialto: while stopping: %v", err)
+		g.say.line("rialto: while connections were closed: %v", err)
 	}
 }

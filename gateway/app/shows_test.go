@@ -64,7 +64,7 @@ func TestMisfitsAreToldInTurn(t *testing.T) {
 	g := &gateway{opts: Options{Config: conf}, begun: conf, say: err.say, guard: streamhttp.NewGuard(nil, nil)}
 	g.running, g.halt = context.WithCancel(t.Context())
 	g.conf.Store(conf)
-	g.door = newDoor("/mcp", g.guard, &refusals{line: t.Logf})
+	g.door = newDoor(g.guard, &refusals{line: t.Logf})
 	check(t, g.admit(g.begun))
 	check(t, g.provision())
 	end, failed := g.begin(t.Context())
@@ -72,7 +72,7 @@ func TestMisfitsAreToldInTurn(t *testing.T) {
 	if !<-err.told {
 		t.Error("a misfit is told out of turn")
 	}
-	g.stop(nil, end)
+	g.stop(end)
 	g.door.log.close()
 	g.audit.Close()
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net"
 	"os"
 	"reflect"
 	"strings"
@@ -55,7 +54,7 @@ func (g *gateway) personal(server string) bool { return g.conf.Load().Credential
 // back is the address under which browsers reach the pages of logins; "" where none is known.
 func (g *gateway) back() string {
 	const at = "/signin"
-	if !g.hasPages() {
+	if !g.hasPages(g.conf.Load().Path) {
 		return ""
 	}
 	if l := g.door.lock.Load(); l.auth != nil && l.auth.Resource != "" {
@@ -65,15 +64,15 @@ func (g *gateway) back() string {
 		}
 		return base
 	}
-	if address, ok := g.address.Load().(net.Addr); ok && isLoopback(address) {
+	if address := g.address.Load(); address != nil && isLoopback(address) {
 		return "http://" + address.String()
 	}
 	return ""
 }
 
-// hasPages tells whether pages for logins are served: their paths may be those of the endpoint.
-func (g *gateway) hasPages() bool {
-	return g.desk != nil && !strings.HasPrefix(g.begun.Path+"/", signon.PagesPath)
+// hasPages tells whether pages for logins are served beside an endpoint: their paths may be its own.
+func (g *gateway) hasPages(path string) bool {
+	return g.desk != nil && !strings.HasPrefix(path+"/", signon.PagesPath)
 }
 
 // others names the servers whose callers are called for with other credentials than before.

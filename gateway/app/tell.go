@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -104,13 +103,19 @@ func (t *teller) nothing(servers []manager.Server) {
 
 // reloaded says what a configuration that was read anew has changed. t.turn is held.
 func (t *teller) reloaded(g *gateway, old, next *config.Config, changes manager.Changes) {
-	now, later := changed(g.begun, old, next, changes)
+	var unused []string
+	if g.opts.Stdio != nil {
+		unused = []string{"listen", "path"}
+	} else if g.opts.Listen != "" {
+		unused = []string{"listen"}
+	}
+	now, later := changed(g.begun, old, next, changes, unused...)
 	if now != "" {
 		t.line("rialto: %s was read anew: %s", g.opts.Source.File, now)
 	}
-	later = slices.DeleteFunc(later, func(name string) bool {
-		return name == "listen" && (g.opts.Listen != "" || g.opts.Stdio != nil) || name == "path" && g.opts.Stdio != nil
-	})
+	if g.opts.Listen != "" && next.Listen != old.Listen {
+		t.line("rialto: listen in %s is not used, since --listen %s stands on the command line", g.opts.Source.File, g.opts.Listen)
+	}
 	if len(later) > 0 {
 		verb := "waits"
 		if len(later) > 1 {
@@ -185,32 +190,57 @@ func (t *teller) release() {
 }
 
 // listening says where the gateway is, and what to try next.
-func (t *teller) listening(g *gateway, addr net.Addr) {
-	url := "http://" + addr.String()
-	if g.begun.ServeAll {
-		url += g.begun.Path
-	}
-	t.line("rialto %s: listening on %s", g.opts.Version, url)
-	for _, f := range g.all() {
-		if f.bundle != "" {
-			t.line("  bundle %s: %s", f.bundle, "http://"+addr.String()+g.path(f.bundle))
-		}
-	}
-	who := callers(g.begun.Auth)
-	if who != "" {
-		t.line("rialto: who may call: %s", who)
-	}
-	if g.public && who == "" {
-		t.line("warning: others on the network can reach this address, and everybody may call")
-	}
-	if g.public && len(g.begun.AllowedHosts) == 0 {
-		t.line("warning: others on the network can reach this address, and the Host header is not checked; set gateway.allowedHosts in the configuration")
-	}
+func (t *teller) listening(g *gateway) {
+	url := t.where(g, "rialto "+g.opts.Version+": listening on")
+	t.exposed(g)
 	if g.opts.Config == nil {
 		t.line("This is the built-in demonstration server. In another terminal try:")
 		t.line("  rialto tools %s", url)
 		t.line("  rialto call %s add a=2 b=3", url)
 		t.line("  rialto call %s count to=5", url)
 		t.line("For servers of your own: rialto gateway --config mcp.json, a file with \"mcpServers\" as other hosts have it.")
+	}
+}
+
+// relocated says where the gateway is since a reload, if that is elsewhere.
+func (t *teller) relocated(g *gateway, old, next *config.Config, m *move) {
+	if g.at == nil || m == nil && next.Path == old.Path {
+		return
+	}
+	t.where(g, "rialto: now listening on")
+	if m != nil {
+		t.exposed(g)
+		t.line("rialto: %s is not listened on any more; what is under way there has %s to end", m.from.at(), reloadDrain)
+	}
+}
+
+// where tells the address of the endpoint and those of bundles.
+func (t *teller) where(g *gateway, what string) (url string) {
+	base := "http://" + g.at.at().String()
+	url = base
+	if g.conf.Load().ServeAll {
+		url += g.path("")
+	}
+	t.line("%s %s", what, url)
+	for _, f := range g.all() {
+		if f.bundle != "" {
+			t.line("  bundle %s: %s", f.bundle, base+g.path(f.bundle))
+		}
+	}
+	return url
+}
+
+// exposed tells who may call, and warns where others can reach the address.
+func (t *teller) exposed(g *gateway) {
+	c, public := g.conf.Load(), g.at.public()
+	who := callers(c.Auth)
+	if who != "" {
+		t.line("rialto: who may call: %s", who)
+	}
+	if public && who == "" {
+		t.line("warning: others on the network can reach this address, and everybody may call")
+	}
+	if public && len(c.AllowedHosts) == 0 {
+		t.line("warning: others on the network can reach this address, and the Host header is not checked; set gateway.allowedHosts in the configuration")
 	}
 }
