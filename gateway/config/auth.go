@@ -164,6 +164,7 @@ func (s *section) whole(v *manager.Value, t *Token, names map[string]bool, diges
 }
 
 func (s *section) token(v *manager.Value, t *Token) {
+	s.guessable(v)
 	text, ok := s.expanded(v)
 	if !ok {
 		return

@@ -64,6 +64,8 @@ type Config struct {
 	Names   []string         // of all entries of the file, those that are wrong or were not to be read included
 	Source  []byte           // the whole file, byte for byte
 
+	Warnings []string // of what the file says and hardly means, each with its place
+
 	entries map[string]*manager.Value // as they stand in the file, by name
 	unused  unused
 }

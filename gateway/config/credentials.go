@@ -42,7 +42,10 @@ func (s *section) credentials(name string, own *ServerSettings) func(*manager.Va
 			{"issuer", s.text(&c.Issuer, auth.CheckAddress)},
 			{"tokenUrl", s.text(&c.TokenURL, auth.CheckEndpoint)},
 			{"clientId", s.text(&c.ClientID, checkClient)},
-			{"clientSecret", func(v *manager.Value) { c.ClientSecret, _ = s.expanded(v) }},
+			{"clientSecret", func(v *manager.Value) {
+				s.guessable(v)
+				c.ClientSecret, _ = s.expanded(v)
+			}},
 			{"audience", s.oneOrMore(&c.Audience, checkAudience)},
 			{"resource", s.boolean(&resource)},
 			{"scopes", s.texts(&c.Scopes, checkScope)},

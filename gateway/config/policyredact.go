@@ -30,7 +30,10 @@ func (s *section) redaction(v *manager.Value, to *policy.Redaction) {
 				to.Find = []string{v.Text()}
 			}
 		}},
-		{"pattern", s.text(&to.Pattern, func(pattern string) error { return policy.Redaction{Pattern: pattern}.Check() })},
+		{"pattern", func(v *manager.Value) {
+			s.everywhere(v)
+			s.text(&to.Pattern, func(pattern string) error { return policy.Redaction{Pattern: pattern}.Check() })(v)
+		}},
 		{"in", s.text((*string)(&to.In), oneOf(string(policy.InArguments), string(policy.InResults), string(policy.InBoth)))},
 		{"do", s.text((*string)(&to.Do), oneOf(string(policy.Mask), string(policy.Withhold)))},
 		{"servers", s.texts(&to.Servers, func(name string) error {

@@ -17,7 +17,7 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 	problems := &manager.ConfigErrors{}
 	c := Default()
 	c.PerServer = make(map[string]ServerSettings)
-	s := &section{config: c, file: f, opts: opts, problems: problems}
+	s := &section{config: c, file: f, opts: opts, problems: problems, warnings: &manager.ConfigErrors{}}
 	if len(f.Names) > maxServers {
 		problems.Add(f.Root, "the file has more than %d servers; split it over several gateways", maxServers)
 	} else if v := f.Root.Member(sectionKey); v != nil {
@@ -36,6 +36,7 @@ func fromFile(f *manager.File, err error, opts Options) (*Config, error) {
 		return nil, problems.Err()
 	}
 	c.Servers, c.Inputs, c.Names, c.Source = f.Servers, f.Inputs, f.Names, f.Source
+	c.Warnings = s.told(entriesOf(f))
 	c.entries, c.unused = entriesOf(f), unused{maps.Clone(c.PerServer), maps.Clone(c.Naming.Aliases)}
 	maps.DeleteFunc(c.Naming.Aliases, func(server, _ string) bool {
 		_, usable := f.Server(server)
@@ -54,7 +55,8 @@ type section struct {
 	file     *manager.File
 	opts     Options // that the file was read with
 	problems *manager.ConfigErrors
-	note     *[]string // texts with variables are noted here and not expanded; nil expands them
+	warnings *manager.ConfigErrors // of what may be meant, and hardly is
+	note     *[]string             // texts with variables are noted here and not expanded; nil expands them
 }
 
 // setting is one key and what is done with its value.

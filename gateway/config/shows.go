@@ -31,6 +31,7 @@ func (s *section) patterns(to *[]string) func(*manager.Value) {
 			s.problems.Add(v, `the list is empty; leave the key out, or write "*" for everything`)
 			return
 		}
+		s.all(v)
 		read(v)
 	}
 }

@@ -51,6 +51,7 @@ func (s *section) stateKeys(v *manager.Value) {
 		if !ok {
 			continue
 		}
+		s.guessable(child)
 		k.shown = append(k.shown, maskValue(child.Text()))
 		written := s.unread(text)
 		if text == mask || !written && !s.check(child, checkStateKey(text)) {

@@ -41,6 +41,11 @@ func (c *checkCommand) do(ctx context.Context, e *environment) error {
 	if c.Connect {
 		return interrupted(ctx, c.connect(ctx, e, conf))
 	}
+	for _, w := range conf.Warnings {
+		if _, err := fmt.Fprintf(e.stderr, "warning: %s\n", clean(w)); err != nil {
+			return err
+		}
+	}
 	text, err := conf.Marshal()
 	if err != nil {
 		return err
@@ -117,7 +122,7 @@ func (c *checkCommand) connect(ctx context.Context, e *environment, conf *config
 		return ctx.Err()
 	}
 	lookOver(conf, all, lists)
-	if err := c.show(e, all, misfits(conf, all)); err != nil {
+	if err := c.show(e, all, append(conf.Warnings, misfits(conf, all)...)); err != nil {
 		return err
 	}
 	return verdict(all)
