@@ -151,7 +151,7 @@ func saveSettings(t testing.TB, gateway, servers map[string]any) string {
 
 func writeSettings(t testing.TB, file string, gateway, servers map[string]any) {
 	t.Helper()
-	gateway["connectTimeout"] = driveLimit.String()
+	gateway["connectTimeout"], gateway["startWait"] = driveLimit.String(), driveLimit.String()
 	if err := os.WriteFile(file, marshal(t, map[string]any{"gateway": gateway, "mcpServers": servers}), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ var settings = []setting{
 	{"required", true, perServer(func(s config.ServerSettings) any { return s.Required })},
 	{"onDown", true, onDown},
 	{"secrets", true, func(c *config.Config) any { return c.Helpers }},
+	{"startWait", false, func(c *config.Config) any { return c.StartWait }},
 	{"requireAll", false, func(c *config.Config) any { return c.RequireAll }},
 	{"stateKeys", false, func(c *config.Config) any { return c.StateKeys }},
 }

@@ -71,7 +71,7 @@ func (g *gateway) raise(c *config.Config, bundle string) (*front, error) {
 			return nil, err
 		}
 		f.window = g.set.Window()
-		f.bridge, err = bridge.New(info, g.policy.Asking(f.window), bridge.Options{Rules: rules, Server: o, Logger: o.Logger, OnNotes: onNotes})
+		f.bridge, err = bridge.New(info, g.policy.Asking(f.window), bridge.Options{Rules: rules, StartWait: g.begun.StartWait, Server: o, Logger: o.Logger, OnNotes: onNotes})
 		if err != nil {
 			f.window.Close()
 			return nil, err

@@ -36,6 +36,7 @@ type Config struct {
 	ListTimeout    time.Duration // of all lists of one server
 	CallTimeout    time.Duration // of one call without progress
 	TotalTimeout   time.Duration // of one call
+	StartWait      time.Duration // of a request, for servers that have not been tried yet
 
 	Audit  *Audit          // nil for none
 	Policy policy.Settings // who may use what, and how often
@@ -82,6 +83,7 @@ func Default() *Config {
 		ListTimeout:    30 * time.Second,
 		CallTimeout:    time.Minute,
 		TotalTimeout:   10 * time.Minute,
+		StartWait:      5 * time.Second,
 		Pool:           Pool{Most: 1000, Each: 100, Share: 50, Idle: 5 * time.Minute},
 		PageSize:       1000,
 		Policy:         policy.Settings{Default: policy.Allow, Scan: policy.Scan{Do: policy.ScanWarn}, Ask: policy.Ask{All: policy.Asking{Named: true, NoContext: true}}},

@@ -16,6 +16,7 @@
 //	    "listTimeout": "30s",
 //	    "callTimeout": "1m",             // without a sign of life
 //	    "totalTimeout": "10m",           // of one call, whatever happens
+//	    "startWait": "5s",               // of a request, at most, for servers that have not been tried yet
 //	    "pool": {"most": 1000, "mostPerServer": 100, "callerShare": 50, "idle": "5m"}, // connections that belong to single callers
 //	    "pageSize": 1000,                // entries of one page of a list
 //	    "requireAll": false,             // true: do not start unless every server answers

@@ -83,6 +83,7 @@ func (c *Config) normalSection() ordered {
 		{"listTimeout", duration(c.ListTimeout)},
 		{"callTimeout", duration(c.CallTimeout)},
 		{"totalTimeout", duration(c.TotalTimeout)},
+		{"startWait", duration(c.StartWait)},
 		{"pool", c.Pool.normal()},
 		{"pageSize", c.PageSize},
 		{"requireAll", c.RequireAll},

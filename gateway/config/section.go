@@ -86,6 +86,7 @@ func (s *section) settings() []setting {
 		{"listTimeout", s.duration(&c.ListTimeout)},
 		{"callTimeout", s.duration(&c.CallTimeout)},
 		{"totalTimeout", s.duration(&c.TotalTimeout)},
+		{"startWait", s.duration(&c.StartWait)},
 		{"pool", func(v *manager.Value) { s.object(v, s.pool()) }},
 		{"pageSize", s.number(&c.PageSize, checkPageSize)},
 		{"requireAll", s.boolean(&c.RequireAll)},
