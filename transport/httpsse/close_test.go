@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/transport"
+	"github.com/rialto-mcp/rialto/transport/internal/webtest"
 )
 
 // A client that goes away ends what runs for it and its session at once, with and without keep-alive.
@@ -174,6 +175,7 @@ func TestServe(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- h.Serve(ctx, listener) }()
 	w := &world{handler: h, addr: listener.Addr().String()}
+	w.open = func(t testing.TB) net.Conn { return webtest.Dial(t, w.addr) }
 	c := w.greet(t, "2024-11-05")
 	stop()
 	if err := <-done; err != nil {
