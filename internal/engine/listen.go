@@ -159,10 +159,11 @@ func (h *hub) opened(l *listen) bool {
 	return !l.over
 }
 
-// settled says that Listen has done what was left to it.
+// settled says that Listen has done what was left to it, and that nobody has to end this one any more.
 func (h *hub) settled(l *listen) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	l.over = true
 	if l.left != nil {
 		close(l.left)
 	}
