@@ -128,7 +128,7 @@ func (s *Server) taskTerms(r *Request, support string) error {
 	switch support {
 	case mcp.TaskRequired:
 		if !terms.May {
-			return terms.Refusal
+			return terms.Refuse()
 		}
 	case mcp.TaskOptional:
 	default:

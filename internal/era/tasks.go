@@ -8,10 +8,10 @@ import (
 
 // TaskTerms says on which terms one call may go on as a task after its answer.
 type TaskTerms struct {
-	May     bool            // the answer may be a task
-	Asked   bool            // and the client has asked for one: another answer is none
-	TTL     json.RawMessage // the life in milliseconds that the client asks for; nil for none
-	Refusal *Refusal        // of a tool that runs in no other way, where the answer may not be a task
+	May    bool            // the answer may be a task
+	Asked  bool            // and the client has asked for one: another answer is none
+	TTL    json.RawMessage // the life in milliseconds that the client asks for; nil for none
+	Refuse func() *Refusal // makes the refusal of a tool that runs in no other way, which few do, where the answer may not be a task
 }
 
 // RefuseTask makes the refusal of a call by what its revision has to say about tasks.

@@ -16,13 +16,16 @@ import (
 // TaskTerms implements era.Codec: the client decides, call by call, where the revision has tasks.
 func (c *Codec) TaskTerms(call *era.Call) era.TaskTerms {
 	if !c.traits.Tasks {
-		return era.TaskTerms{Refusal: era.RefuseTask(era.RowMethod, mcp.CodeMethodNotFound,
-			"this tool runs as a task only, and revision %s has no tasks; connect with 2025-11-25 or later", c.revision)}
+		return era.TaskTerms{Refuse: func() *era.Refusal {
+			return era.RefuseTask(era.RowMethod, mcp.CodeMethodNotFound,
+				"this tool runs as a task only, and revision %s has no tasks; connect with 2025-11-25 or later", c.revision)
+		}}
 	}
 	task, ok := jsonrpc.Member(call.Message.Params, "task")
 	if !ok || !jsonrpc.IsObject(task) {
-		return era.TaskTerms{Refusal: era.RefuseTask(era.RowMethod, mcp.CodeMethodNotFound,
-			`this tool runs as a task only; call it with the parameter "task"`)}
+		return era.TaskTerms{Refuse: func() *era.Refusal {
+			return era.RefuseTask(era.RowMethod, mcp.CodeMethodNotFound, `this tool runs as a task only; call it with the parameter "task"`)
+		}}
 	}
 	ttl, _ := jsonrpc.Member(task, "ttl")
 	return era.TaskTerms{May: true, Asked: true, TTL: ttl}

@@ -12,9 +12,13 @@ func (c *Codec) TaskTerms(call *era.Call) era.TaskTerms {
 	if c.table.Has(mcp.ExtensionTasks) && declares(call.Envelope.ClientCapabilities, mcp.ExtensionTasks) {
 		return era.TaskTerms{May: true}
 	}
+	return era.TaskTerms{Refuse: refuseUndeclared}
+}
+
+func refuseUndeclared() *era.Refusal {
 	err := mcp.MissingCapability(mcp.ClientCapabilities{Extensions: map[string]rawValue{mcp.ExtensionTasks: rawValue("{}")}})
 	err.Message = "this tool runs as a task only; declare the extension " + mcp.ExtensionTasks + " in the clientCapabilities of this request"
-	return era.TaskTerms{Refusal: era.Refuse(era.RowCapable, err)}
+	return era.Refuse(era.RowCapable, err)
 }
 
 // appendAck appends a result that only says that the request has arrived.
