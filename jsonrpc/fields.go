@@ -58,20 +58,23 @@ func walk(obj []byte, yield func(Field, span) bool) {
 
 // Elements yields the raw elements of a JSON array in their order, under the same rules as Fields.
 func Elements(arr []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		i := blank(arr, 0)
-		if i >= len(arr) || arr[i] != '[' {
+	return func(yield func([]byte) bool) { pass(arr, yield) }
+}
+
+// pass is apart so that Elements is small enough to cost no allocation.
+func pass(arr []byte, yield func([]byte) bool) {
+	i := blank(arr, 0)
+	if i >= len(arr) || arr[i] != '[' {
+		return
+	}
+	for {
+		i = blank(arr, i+1)
+		end := pastValue(arr, i)
+		if end == i || !yield(arr[i:end:end]) {
 			return
 		}
-		for {
-			i = blank(arr, i+1)
-			end := pastValue(arr, i)
-			if end == i || !yield(arr[i:end:end]) {
-				return
-			}
-			if i = blank(arr, end); i >= len(arr) || arr[i] != ',' {
-				return
-			}
+		if i = blank(arr, end); i >= len(arr) || arr[i] != ',' {
+			return
 		}
 	}
 }
