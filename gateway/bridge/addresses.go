@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/rialto-mcp/rialto/jsonrpc"
 )
@@ -10,7 +12,8 @@ import (
 // tools and prompts, and what a read answers. Everything else stays token for token.
 
 func toolBack(v *view, to destination, result json.RawMessage) json.RawMessage {
-	return eachOf(pageBack(v, to.Server, result), "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, to.Server, block) })
+	name := to.Server
+	return eachOf(pageBack(v, name, result), "content", func(block json.RawMessage) json.RawMessage { return blockBack(v, name, block) })
 }
 
 func promptBack(v *view, to destination, result json.RawMessage) json.RawMessage {
@@ -59,22 +62,19 @@ func inside(obj json.RawMessage, name string, edit func(json.RawMessage) json.Ra
 	return obj
 }
 
-// eachOf edits the elements of a list in an object.
+// eachOf edits the elements of a list in an object, each once and in order.
 func eachOf(obj json.RawMessage, name string, edit func(json.RawMessage) json.RawMessage) json.RawMessage {
 	return inside(obj, name, func(list json.RawMessage) json.RawMessage {
+		var all [][]byte
 		changed := false
-		out := []byte{'['}
 		for e := range jsonrpc.Elements(list) {
 			edited := edit(e)
 			changed = changed || string(edited) != string(e)
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, edited...)
+			all = append(all, edited)
 		}
 		if !changed {
 			return list
 		}
-		return append(out, ']')
+		return slices.Concat([]byte{'['}, bytes.Join(all, []byte{','}), []byte{']'})
 	})
 }

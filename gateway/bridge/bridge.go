@@ -39,6 +39,7 @@ type Upstreams interface {
 	Settled(ctx context.Context)
 	Snapshots() []upstream.Snapshot
 	Freshen(lists upstream.Kinds, c *upstream.Caller)
+	Hints(list upstream.Kinds, c *upstream.Caller) []upstream.Hint
 	Call(ctx context.Context, name string, call upstream.Call) (*upstream.Answer, error)
 	SnapshotsFor(c *upstream.Caller) (snaps []upstream.Snapshot, own bool)
 	Prepare(ctx context.Context, c *upstream.Caller, most time.Duration)
@@ -199,13 +200,9 @@ func (b *Bridge) List(ctx context.Context, req *server.Request, kind server.List
 	if v.lack != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", v.lack)
 	}
-	who := caller(ctx, req)
+	who := Identity(ctx, req)
 	b.ups.Freshen(listed[kind], who)
-	snaps, own := b.ups.SnapshotsFor(who)
-	if !own {
-		snaps = b.ups.Snapshots()
-	}
-	return v.lists[kind].with(v.confined(merged(snaps, kind, v.sources[kind]))), nil
+	return v.lists[kind].with(v.confined(merged(b.ups.Hints(listed[kind], who), v.sources[kind]))), nil
 }
 
 // settle waits a moment for servers that have not been tried yet, so that the first client sees all of them.
@@ -264,7 +261,7 @@ func (b *Bridge) pass(ctx context.Context, req *server.Request, rules *Rules, v 
 	}
 	p := &Passage{Request: req, Entry: v.entry(to.kind, to.Target), Params: to.params}
 	_, p.Resumed = ownState(req, parkedState)
-	return walk(ctx, rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) { return last(ctx, p) })
+	return walk(ctx, rules.Steps, p, last)
 }
 
 // destination says where a request goes.

@@ -20,14 +20,13 @@ var listed = [4]upstream.Kinds{
 	server.Resources: upstream.Resources, server.ResourceTemplates: upstream.Templates,
 }
 
-// merged is the hint for a list of a kind that shows something of the servers in of.
-func merged(snaps []upstream.Snapshot, kind server.ListKind, of map[string]bool) mcp.CacheHint {
+// merged is the hint for a list that shows something of the servers in of.
+func merged(hints []upstream.Hint, of map[string]bool) mcp.CacheHint {
 	var ttl time.Duration
 	scope, any := mcp.CachePublic, false
-	for _, s := range snaps {
-		hint, has := s.Hint(listed[kind])
+	for _, hint := range hints {
 		switch {
-		case !has, !of[s.Name]:
+		case !of[hint.Server]:
 			continue
 		case hint.TTLMs == nil:
 			return mcp.CacheHint{}

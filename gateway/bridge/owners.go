@@ -44,9 +44,6 @@ func (o ownView) isOf(base *view, snaps []upstream.Snapshot) bool {
 // viewOf is what a caller sees, before the rules narrow it.
 func (b *Bridge) viewOf(c *upstream.Caller) *view {
 	base := b.view.Load()
-	if c.Principal.Key() == "" && c.Session == "" { // nobody who could have a connection: nothing is gathered for each call
-		return base
-	}
 	snaps, own := b.ups.SnapshotsFor(c)
 	if !own {
 		return base
@@ -75,10 +72,11 @@ func (b *Bridge) viewOf(c *upstream.Caller) *view {
 
 // viewFor is what the caller of a request sees. It waits a moment for lists that the caller has for itself.
 func (b *Bridge) viewFor(ctx context.Context, req *server.Request) *view {
-	c := Identity(ctx, req)
-	if c.Principal != nil || c.Session != "" {
-		b.ups.Prepare(ctx, c, b.opts.StartWait)
+	if req.Principal() == nil && req.SessionID() == "" { // nobody who could have a connection
+		return b.view.Load().narrow(req)
 	}
+	c := Identity(ctx, req)
+	b.ups.Prepare(ctx, c, b.opts.StartWait)
 	return b.viewOf(c).narrow(req)
 }
 

@@ -72,6 +72,7 @@ func (b *Bridge) park(ctx context.Context, through *Passage, v *view, to destina
 	if c.OnProgress != nil {
 		c.OnProgress = p.progress
 	}
+	c.HasRoots = client.Roots != nil
 	c.OnRequest = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		if err := answerable(client, method, params); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (b *Bridge) relay(ctx context.Context, p *Passage, v *view, to destination)
 	}
 	c := call(ctx, req, v, to, func() (context.Context, *server.Request) { return ctx, req })
 	if asks {
-		c.OnRequest = p.inPlace
+		c.OnRequest, c.HasRoots = p.inPlace, req.ClientCapabilities().Roots != nil
 	}
 	answer, err := b.perform(ctx, to, c)
 	return b.finished(ctx, p, v, to, answer, err)
@@ -79,7 +79,6 @@ func (b *Bridge) finished(ctx context.Context, p *Passage, v *view, to destinati
 func call(ctx context.Context, req *server.Request, v *view, to destination, waiting func() (context.Context, *server.Request)) upstream.Call {
 	c := upstream.Call{
 		Method: req.Method(), Params: to.sent, Caller: caller(ctx, req), InputResponses: to.responses, RequestState: to.state,
-		HasRoots: req.ClientCapabilities().Roots != nil,
 	}
 	if _, capabilities := req.Envelope(); req.CanBeAsked() && capabilities != nil {
 		c.Caller.Capabilities = v.rules.declared(capabilities)

@@ -135,9 +135,9 @@ func (p *Passage) Questions() (asked, answered int) {
 }
 
 // walk takes the steps around the last one.
-func walk(ctx context.Context, steps []Step, p *Passage, last func(context.Context) (*server.RawResult, error)) (*server.RawResult, error) {
+func walk(ctx context.Context, steps []Step, p *Passage, last func(context.Context, *Passage) (*server.RawResult, error)) (*server.RawResult, error) {
 	if len(steps) == 0 {
-		return last(ctx)
+		return last(ctx, p)
 	}
 	return steps[0](ctx, p, func(ctx context.Context) (*server.RawResult, error) { return walk(ctx, steps[1:], p, last) })
 }

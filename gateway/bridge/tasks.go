@@ -218,7 +218,7 @@ func (b *Bridge) perform(ctx context.Context, to destination, c upstream.Call) (
 	}
 	c.OnTaskProgress = c.OnProgress
 	answer, err := b.ups.Call(ctx, to.Server, c)
-	if c.Task == nil && wantsTask(err) {
+	if err != nil && c.Task == nil && wantsTask(err) {
 		c.Task = json.RawMessage("{}")
 		answer, err = b.ups.Call(ctx, to.Server, c)
 	}

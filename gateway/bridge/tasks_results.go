@@ -22,7 +22,7 @@ func (d *taskDesk) passed(ctx context.Context, req *server.Request, v *view, ref
 	if !has && failure == nil {
 		return state, nil
 	}
-	passed, err := walk(ctx, v.rules.Steps, d.passage(req, v, ref), func(context.Context) (*server.RawResult, error) {
+	passed, err := walk(ctx, v.rules.Steps, d.passage(req, v, ref), func(context.Context, *Passage) (*server.RawResult, error) {
 		if !has {
 			return nil, shownFault(v, destination{Target: ref.target()}, failure)
 		}
@@ -63,7 +63,7 @@ func (d *taskDesk) result(ctx context.Context, req *server.Request) (*server.Raw
 		return nil, err
 	}
 	p := d.passage(req, v, ref)
-	result, err := walk(ctx, v.rules.Steps, p, func(ctx context.Context) (*server.RawResult, error) {
+	result, err := walk(ctx, v.rules.Steps, p, func(ctx context.Context, p *Passage) (*server.RawResult, error) {
 		if r, ok := d.ended(ctx, ref, id); ok && r.Status == mcp.TaskCompleted {
 			return shownResult(v, ref, r.Outcome.Result), nil
 		} else if ok {

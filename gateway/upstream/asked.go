@@ -36,14 +36,14 @@ type turns struct {
 
 	mu     sync.Mutex
 	calls  map[*Call]struct{}   // of clients, under way
-	ended  chan struct{}        // closed and replaced when one of them has ended
+	ended  chan struct{}        // closed when one of them has ended; nil where nobody waits for that
 	single bool                 // they come one at a time
 	strays map[string]time.Time // when a call was given up last, by whose it was
 }
 
 func newTurns() turns {
 	return turns{
-		turn: make(chan struct{}, 1), calls: make(map[*Call]struct{}), ended: make(chan struct{}), strays: make(map[string]time.Time),
+		turn: make(chan struct{}, 1), calls: make(map[*Call]struct{}), strays: make(map[string]time.Time),
 	}
 }
 
@@ -90,6 +90,9 @@ func (l *link) admit(call *Call) (ended <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.single && len(l.calls) > 0 {
+		if l.ended == nil {
+			l.ended = make(chan struct{})
+		}
 		return l.ended
 	}
 	l.calls[call] = struct{}{}
@@ -100,8 +103,10 @@ func (l *link) leave(call *Call, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, call)
-	close(l.ended)
-	l.ended = make(chan struct{})
+	if l.ended != nil {
+		close(l.ended)
+		l.ended = nil
+	}
 	for who, since := range l.strays {
 		if time.Since(since) >= strayWait {
 			delete(l.strays, who)

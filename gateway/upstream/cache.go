@@ -83,7 +83,7 @@ func (c *cache) empty() {
 	}
 }
 
-// do answers a call of a reader from what is kept, or by ask.
+// do answers a read of a reader from what is kept, or by ask.
 func (c *cache) do(ctx context.Context, call Call, reader string, ask func(context.Context) (*Answer, error)) (*Answer, error) {
 	store, f := c.flightOf(call, reader)
 	if store == nil {
@@ -114,11 +114,13 @@ func (c *cache) do(ctx context.Context, call Call, reader string, ask func(conte
 	return answer, err
 }
 
-// flightOf gives a read for a call; no store for a call that has nothing to do with what is kept.
+// isRead tells whether the answer to a call may be kept.
+func (c *Call) isRead() bool {
+	return c.Method == mcp.MethodReadResource && c.InputResponses == nil && c.RequestState == nil
+}
+
+// flightOf gives a read for a call; no store where nothing is kept of it.
 func (c *cache) flightOf(call Call, reader string) (client.CacheStore, *flight) {
-	if call.Method != mcp.MethodReadResource || call.InputResponses != nil || call.RequestState != nil {
-		return nil, nil
-	}
 	c.mu.Lock()
 	store := c.store
 	c.mu.Unlock()

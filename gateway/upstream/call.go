@@ -19,10 +19,19 @@ import (
 //
 // A read is answered from what is kept where the server said that it may be, by [Tuning].
 func (s *Set) Call(ctx context.Context, name string, call Call) (*Answer, error) {
-	if u := s.find(name); u != nil {
-		return u.cache.do(ctx, call, u.reader(call.Caller), func(ctx context.Context) (*Answer, error) { return s.ask(ctx, name, call) })
+	if call.isRead() {
+		return s.read(ctx, name, call)
 	}
 	return s.ask(ctx, name, call)
+}
+
+// read makes a call that may be answered from what is kept.
+func (s *Set) read(ctx context.Context, name string, call Call) (*Answer, error) {
+	u := s.find(name)
+	if u == nil {
+		return s.ask(ctx, name, call)
+	}
+	return u.cache.do(ctx, call, u.reader(call.Caller), func(ctx context.Context) (*Answer, error) { return s.ask(ctx, name, call) })
 }
 
 // reader names whom an answer may be kept for that is not for everybody: the owner of the connection that it comes over, or else
@@ -47,14 +56,13 @@ func (s *Set) ask(ctx context.Context, name string, call Call) (*Answer, error) 
 		if u == nil {
 			return s.send(ctx, name, call)
 		}
-		leave, err := u.gate.enter(ctx, whoIs(call.Caller))
-		if err != nil {
+		if err := u.gate.enter(ctx, call.Caller); err != nil {
 			return nil, err
 		}
 		if s.find(name) == u {
-			return gatedSend(leave, func() (*Answer, error) { return s.send(ctx, name, call) })
+			return s.gatedSend(ctx, u.gate, name, call)
 		}
-		leave() // a reload came between: another has its place, and turns of its own
+		u.gate.leave() // a reload came between: another has its place, and turns of its own
 	}
 }
 
@@ -64,9 +72,9 @@ func (c *Call) frees() bool {
 	return c.Ahead || c.Method == mcp.MethodCancelTask || c.Method == mcp.MethodUpdateTask
 }
 
-func gatedSend(leave func(), send func() (*Answer, error)) (*Answer, error) {
-	defer leave() // also when a hook of the call panics
-	return send()
+func (s *Set) gatedSend(ctx context.Context, g *gate, name string, call Call) (*Answer, error) {
+	defer g.leave() // also when a hook of the call panics
+	return s.send(ctx, name, call)
 }
 
 // whoIs tells callers apart that wait for a server; all that nobody can tell apart are one.
@@ -115,7 +123,8 @@ func (u *upstream) call(ctx context.Context, call Call) (*Answer, error) {
 	if own := u.server().Timeout; own > 0 {
 		call.Timeout = own
 	}
-	a := manager.Attempt{What: call.Method, Safe: func() bool { return !asked.Load() && u.harmless(call) }}
+	method, params := call.Method, call.Params // for what outlives this function, so that the call itself is not copied for it
+	a := manager.Attempt{What: method, Safe: func() bool { return !asked.Load() && u.harmless(method, params) }}
 	err := u.keeper.Do(ctx, a, func(ctx context.Context, conn Conn) (err error) {
 		if answer, err = conn.Call(ctx, call); err == nil {
 			u.answered.now()
@@ -150,14 +159,14 @@ func (s *Set) Reason(name string, err error) string {
 }
 
 // harmless tells whether a call does no harm when it is made twice.
-func (u *upstream) harmless(call Call) bool {
-	if call.Method != mcp.MethodCallTool {
-		return slices.Contains(readers, call.Method)
+func (u *upstream) harmless(method string, params json.RawMessage) bool {
+	if method != mcp.MethodCallTool {
+		return slices.Contains(readers, method)
 	}
 	if !u.set.opts.TrustHints(u.server()) {
 		return false
 	}
-	raw, _ := jsonrpc.Member(call.Params, "name")
+	raw, _ := jsonrpc.Member(params, "name")
 	name, _ := jsonrpc.Text(raw)
 	u.mu.Lock()
 	defer u.mu.Unlock()

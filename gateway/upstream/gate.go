@@ -67,18 +67,18 @@ func (g *gate) room() bool { return g.tuning.InFlight <= 0 || g.inside < g.tunin
 
 // enter waits for the turn of a call. leave must be called when it has ended. It fails with *FullError where there is no room
 // to wait, or none within the time.
-func (g *gate) enter(ctx context.Context, who string) (leave func(), err error) {
+func (g *gate) enter(ctx context.Context, who *Caller) error {
 	g.mu.Lock()
 	if g.room() && g.waiting == 0 {
 		g.inside++
 		g.mu.Unlock()
-		return g.leave, nil
+		return nil
 	}
 	t := g.tuning
-	stile, err := g.queue(who)
+	stile, err := g.queue(whoIs(who))
 	g.mu.Unlock()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	timer := time.NewTimer(t.Wait)
 	defer timer.Stop()
@@ -89,10 +89,7 @@ func (g *gate) enter(ctx context.Context, who string) (leave func(), err error) 
 	case <-timer.C:
 		err = g.giveUp(stile, &FullError{g.server, fmt.Sprintf("its calls are limited to %d at once, and this one has waited %s for its turn", t.InFlight, t.Wait)})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return g.leave, nil
+	return err
 }
 
 // queue puts a call at the end of the line of its caller. g.mu is held.

@@ -57,12 +57,48 @@ func (s Snapshot) Hint(kind Kinds) (hint mcp.CacheHint, ok bool) {
 	default:
 		return mcp.CacheHint{}, true
 	}
+	return s.hints.of(kind).now(s.listTTL)
+}
+
+// of is the hint of one list.
+func (h *hints) of(kind Kinds) listHint {
 	for i, l := range listings {
 		if l.kind == kind {
-			return s.hints[i].now(s.listTTL)
+			return h[i]
 		}
 	}
-	return mcp.CacheHint{}, false
+	return listHint{}
+}
+
+// Hint is how long one list of a server may be kept.
+type Hint struct {
+	Server string
+	mcp.CacheHint
+}
+
+// Hints gives what [Snapshot.Hint] says of one list of each server that has it, as a caller has them. It costs less than
+// snapshots, since it is for each request.
+func (s *Set) Hints(kind Kinds, c *Caller) []Hint {
+	all := s.all()
+	out := make([]Hint, 0, len(all))
+	split := c.known() && differ(all)
+	for _, u := range all {
+		now := Snapshot{listTTL: u.tuning().Cache.Lists}
+		now.State = u.keeper.Status().State
+		u.mu.Lock()
+		shown := u.shown
+		now.hints = u.hints
+		u.mu.Unlock()
+		if split {
+			if _, theirs, own := u.ownLists(c, shown); own {
+				now.hints = theirs
+			}
+		}
+		if hint, ok := now.Hint(kind); ok {
+			out = append(out, Hint{u.name(), hint})
+		}
+	}
+	return out
 }
 
 func (h listHint) now(otherwise time.Duration) (mcp.CacheHint, bool) {

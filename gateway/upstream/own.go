@@ -76,27 +76,37 @@ func (u *upstream) updateOwn(entry manager.Server) {
 // not those that others have; else own is false, and snaps may be nil.
 func (s *Set) SnapshotsFor(c *Caller) (snaps []Snapshot, own bool) {
 	all := s.all()
-	if c == nil || !slices.ContainsFunc(all, func(u *upstream) bool { return u.differs.Load() }) {
+	if !c.known() || !differ(all) {
 		return nil, false
 	}
 	snaps = make([]Snapshot, len(all))
 	for i, u := range all {
 		snaps[i] = u.snapshot()
-		owner := u.owner(c)
-		if owner == nil {
-			continue
+		if lists, hints, ok := u.ownLists(c, snaps[i].Lists); ok {
+			snaps[i].Lists, snaps[i].Counts, snaps[i].hints, own = lists, countsOf(lists), hints, true
 		}
-		t := s.pool.of(place{snaps[i].Name, owner.key})
-		if t == nil {
-			continue
-		}
-		t.mu.Lock()
-		if t.knows && t.shown != snaps[i].Lists {
-			snaps[i].Lists, snaps[i].Counts, snaps[i].hints, own = t.shown, countsOf(t.shown), t.hints, true
-		}
-		t.mu.Unlock()
 	}
 	return snaps, own
+}
+
+// differ tells whether some server has listed other things for one caller than for others.
+func differ(all []*upstream) bool {
+	return slices.ContainsFunc(all, func(u *upstream) bool { return u.differs.Load() })
+}
+
+// ownLists gives what the server lists for one caller, where that is not what it lists for others.
+func (u *upstream) ownLists(c *Caller, others *Lists) (lists *Lists, hints hints, ok bool) {
+	owner := u.owner(c)
+	if owner == nil {
+		return nil, hints, false
+	}
+	t := u.set.pool.of(place{u.name(), owner.key})
+	if t == nil {
+		return nil, hints, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shown, t.hints, t.knows && t.shown != others
 }
 
 // tellOwn logs what has become of the connection of one owner. Where each caller has credentials of its own, nothing else shows

@@ -66,9 +66,14 @@ func newOwner(who *mcp.Principal, session string) *Owner {
 	return &Owner{Principal: who, Session: session, key: who.Key() + "/" + session}
 }
 
+// known tells whether anybody can tell the caller from others.
+func (c *Caller) known() bool {
+	return c != nil && (c.Session != "" || !c.Principal.IsZero())
+}
+
 // owner is who the connection for a caller belongs to; nil for the gateway itself.
 func (u *upstream) owner(c *Caller) *Owner {
-	if c == nil || c.Session == "" && c.Principal.Key() == "" {
+	if !c.known() {
 		return nil
 	}
 	sharing := u.set.opts.Sharing(u.name())
@@ -84,7 +89,7 @@ func (u *upstream) owner(c *Caller) *Owner {
 
 // owner is who the connection for a caller belongs to, by the principal and the session alone.
 func (s Sharing) owner(c *Caller, stateless bool) *Owner {
-	switch known := c.Principal.Key() != ""; {
+	switch known := !c.Principal.IsZero(); {
 	case s.Personal && !known: // a session alone has no credentials
 		return nil
 	case s.Share == ShareSession && c.Session != "":
