@@ -12,6 +12,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/ext"
 )
 
@@ -40,6 +41,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 type expression struct {
 	program cel.Program
 	names   []string // of the variables that it uses, sorted
+	rounds  bool     // it has macros that go through lists
 }
 
 // CheckExpression says what is wrong with an expression, with the place in it.
@@ -75,7 +77,7 @@ func compile(text string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the expression cannot be used: %s", oneLine(err.Error()))
 	}
-	return &expression{program, namesIn(ast)}, nil
+	return &expression{program, namesIn(ast), goesRound(ast)}, nil
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -136,8 +138,6 @@ func (f *facts) unknown() []string {
 
 // eval finds out whether the expression is true of what is known.
 func (x *expression) eval(ctx context.Context, f *facts) (verdict, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
 	var in any = f
 	if unknown := f.unknown(); x.needs(unknown) {
 		var patterns []*cel.AttributePatternType
@@ -150,7 +150,7 @@ func (x *expression) eval(ctx context.Context, f *facts) (verdict, error) {
 		}
 		in = partial
 	}
-	out, _, err := x.program.ContextEval(ctx, in)
+	out, err := x.run(ctx, in)
 	if err != nil {
 		return no, errors.New(oneLine(err.Error()))
 	}
@@ -164,4 +164,16 @@ func (x *expression) eval(ctx context.Context, f *facts) (verdict, error) {
 		return maybe, nil
 	}
 	return no, fmt.Errorf("the expression is neither true nor false but of type %s", out.Type().TypeName())
+}
+
+// run evaluates the expression, under a time limit where something would see its end.
+func (x *expression) run(ctx context.Context, in any) (ref.Val, error) {
+	if !x.rounds {
+		out, _, err := x.program.Eval(in)
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	out, _, err := x.program.ContextEval(ctx, in)
+	return out, err
 }

@@ -28,6 +28,7 @@ type facts struct {
 	params json.RawMessage
 
 	arguments map[string]any // read when asked for
+	claims    any            // likewise
 	hints     *mcp.ToolAnnotations
 	looked    bool
 }
@@ -40,9 +41,14 @@ type caller struct {
 	session string
 }
 
-// callerOf copies what is to be known of a sender, since what is made of it outlives the request.
-func callerOf(req *server.Request) *caller {
-	return &caller{who: req.Principal(), info: req.ClientInfo(), address: hostOf(req.RemoteAddr()), session: req.SessionID()}
+// callerOf copies what is to be known of a sender, since what is made of it outlives the request. What a client says of itself is
+// read where some of the variables in use are about that.
+func callerOf(req *server.Request, used []string) *caller {
+	c := &caller{who: req.Principal(), address: hostOf(req.RemoteAddr()), session: req.SessionID()}
+	if slices.Contains(used, "client.name") || slices.Contains(used, "client.version") {
+		c.info = req.ClientInfo()
+	}
+	return c
 }
 
 func hostOf(address string) string {
@@ -64,7 +70,13 @@ func (f *facts) Parent() cel.Activation { return nil }
 
 // ResolveName implements cel.Activation.
 func (f *facts) ResolveName(name string) (any, bool) {
+	if name == "principal.claims" && f.claims != nil {
+		return f.claims, true
+	}
 	if value, ok := f.caller.value(name); ok {
+		if name == "principal.claims" {
+			f.claims = value
+		}
 		return value, true
 	}
 	switch name {
@@ -158,7 +170,13 @@ func (c *caller) value(name string) (any, bool) {
 	return nil, false
 }
 
-func nonNil(list []string) []string { return append([]string{}, list...) }
+// nonNil is a list that is not changed.
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
 
 // key stands for those of a caller's traits that some expressions use.
 func (c *caller) key(names []string) string {

@@ -14,9 +14,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/rialto-mcp/rialto/gateway/bridge"
 	"github.com/rialto-mcp/rialto/mcp"
-	"github.com/rialto-mcp/rialto/server"
 )
 
 // defaultKeys bounds what one limit counts apart.
@@ -170,12 +168,9 @@ func (l *laid) counted(ctx context.Context, lim *limit, f *facts) bool {
 	return v == yes || err != nil
 }
 
-// limitsStep refuses what comes too often.
-func (l *laid) limitsStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
-	if p.Task { // the call has been counted
-		return next(ctx)
-	}
-	f, now := factsOf(p), time.Now()
+// limited refuses what comes too often.
+func (l *laid) limited(ctx context.Context, f *facts) error {
+	now := time.Now()
 	var taken []*rate.Reservation
 	var longest time.Duration
 	by := ""
@@ -190,13 +185,13 @@ func (l *laid) limitsStep(ctx context.Context, p *bridge.Passage, next bridge.Ne
 		}
 	}
 	if longest == 0 {
-		return next(ctx)
+		return nil
 	}
 	for _, token := range taken { // a request that is refused by one limit costs nothing in the others
 		token.CancelAt(now)
 	}
 	l.policy.decided(ctx, f.about(ByLimit, Limited, by, "it comes too often"))
-	return nil, tooOften(longest)
+	return tooOften(longest)
 }
 
 // tooOften says when to come again, in the form that package server gives its own limits.

@@ -34,6 +34,12 @@ func checkPatterns(of *cel.Ast) (err error) {
 	return err
 }
 
+// goesRound tells whether an expression has macros that go through lists: nothing else looks at the clock while it is evaluated.
+func goesRound(of *cel.Ast) (found bool) {
+	ast.PostOrderVisit(of.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) { found = found || e.Kind() == ast.ComprehensionKind }))
+	return found
+}
+
 // What a step of matches costs by the specification of CEL, which counts it only when it has been taken.
 const (
 	textPerCost    = 10 // bytes of the text

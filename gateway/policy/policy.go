@@ -83,6 +83,7 @@ type laid struct {
 	policy    *Policy
 	rules     *ruleset
 	limits    []*limit
+	used      []string // the variables that rules and limits use
 	redactors []*redactor
 	masked    maskedLists
 }
@@ -100,6 +101,12 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	if l.limits, err = p.counts.limits(s.Limits); err != nil {
 		return rules, err
 	}
+	l.used = set.names
+	for _, lim := range l.limits {
+		if lim.when != nil {
+			l.used = append(slices.Clip(l.used), lim.when.names...)
+		}
+	}
 	for _, r := range s.Redact {
 		compiled, err := newRedactor(r)
 		if err != nil {
@@ -109,11 +116,10 @@ func (p *Policy) Over(s Settings, rules bridge.Rules) (bridge.Rules, error) {
 	}
 	var steps []bridge.Step
 	if !set.idle() {
-		steps = append(steps, l.rulesStep)
 		rules.Follows, rules.Hears = l.follows, l.hears
 	}
-	if len(l.limits) > 0 {
-		steps = append(steps, l.limitsStep)
+	if !set.idle() || len(l.limits) > 0 {
+		steps = append(steps, l.judgeStep)
 	}
 	if len(l.redactors) > 0 {
 		steps = append(steps, l.redactStep)

@@ -16,7 +16,7 @@ import (
 // redactStep looks through what goes to a server and what comes back. What is said in the middle of a call passes elsewhere; see
 // [midst].
 func (l *laid) redactStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
-	f := factsOf(p)
+	f := l.factsOf(p)
 	tell := func(d Decision) { l.policy.decided(ctx, d) }
 	if with := redactorsOf(l.redactors, p.Server, InArguments); with != nil && !p.Resumed && !p.Task {
 		w := newRedaction(with)

@@ -90,30 +90,43 @@ func (s *ruleset) shows(ctx context.Context, f *facts) bool {
 
 // sight is what the sender of a request sees.
 func (s *ruleset) sight(req *server.Request) bridge.Sight {
-	who := callerOf(req)
+	who := callerOf(req, s.names)
 	return bridge.Sight{Key: who.key(s.names), Admits: func(e bridge.Entry) bool {
 		return s.shows(context.Background(), &facts{caller: who, method: uses[e.Kind], entry: e})
 	}}
 }
 
-// rulesStep decides each request by the rules.
-func (l *laid) rulesStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
-	f := factsOf(p)
+// judgeStep decides each request by the rules, and refuses what comes too often.
+func (l *laid) judgeStep(ctx context.Context, p *bridge.Passage, next bridge.Next) (*server.RawResult, error) {
+	f := l.factsOf(p)
+	if err := l.ruled(ctx, f); err != nil {
+		return nil, err
+	}
+	if !p.Task { // else the call has been counted
+		if err := l.limited(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return next(ctx)
+}
+
+// ruled decides a request by the rules.
+func (l *laid) ruled(ctx context.Context, f *facts) error {
 	switch r := l.rules.decide(ctx, f); r.Action {
 	case Deny:
 		l.policy.decided(ctx, f.about(ByRule, Denied, r.rule, r.reason()))
-		return nil, denied(r.message)
+		return denied(r.message)
 	case Hide:
 		l.policy.decided(ctx, f.about(ByRule, Hidden, r.rule, r.reason()))
-		return nil, server.ErrUnhandled
+		return server.ErrUnhandled
 	}
-	return next(ctx)
+	return nil
 }
 
 // follows decides a subscription by the rules.
 func (l *laid) follows(req *server.Request, e bridge.Entry) bool {
 	ctx := context.Background()
-	f := &facts{caller: callerOf(req), method: req.Method(), entry: e, call: true}
+	f := &facts{caller: callerOf(req, l.rules.names), method: req.Method(), entry: e, call: true}
 	r := l.rules.decide(ctx, f)
 	if r.Action == Allow {
 		return true
@@ -129,11 +142,12 @@ func (l *laid) hears(who server.Caller, e bridge.Entry) bool {
 	return l.rules.decide(context.Background(), f).Action == Allow
 }
 
-func factsOf(p *bridge.Passage) *facts {
-	if p.Task {
-		return &facts{caller: callerOf(p.Request), method: uses[p.Kind], entry: p.Entry}
+func (l *laid) factsOf(p *bridge.Passage) *facts {
+	f := &facts{caller: callerOf(p.Request, l.used), method: uses[p.Kind], entry: p.Entry}
+	if !p.Task {
+		f.method, f.call, f.params = p.Request.Method(), true, p.Params
 	}
-	return &facts{caller: callerOf(p.Request), method: p.Request.Method(), entry: p.Entry, call: true, params: p.Params}
+	return f
 }
 
 func (r ruling) reason() string {
