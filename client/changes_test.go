@@ -147,3 +147,48 @@ func TestChangesCallbackCloses(t *testing.T) {
 		}
 	})
 }
+
+// What changes between the answer of a list and the beginning of the stream is told nobody, so that a function is called when the
+// stream begins, where its list was read before, and what is kept of that list is forgotten.
+func TestChangesBeforeTheStream(t *testing.T) {
+	tools := says(`{"jsonrpc":"2.0","id":{id},"result":{"resultType":"complete","tools":[],"ttlMs":3600000,"cacheScope":"public"}}`)
+	for name, read := range map[string]int{"never read": 0, "read before": 1, "read while it opens": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn, p := play(modern(script{"tools/list": tools, "subscriptions/listen": says()}))
+				defer p.conn.Close()
+				c := connect(t, conn, client.Options{})
+				list := func() {
+					for _, err := range c.Tools(t.Context()) {
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				if read == 1 {
+					list()
+				}
+				var tools, prompts atomic.Int32
+				defer c.OnToolsChange(func() { tools.Add(1) })()
+				defer c.OnPromptsChange(func() { prompts.Add(1) })()
+				if read == 2 {
+					list()
+				}
+				time.Sleep(time.Second)
+				if n := tools.Load(); n != 0 {
+					t.Errorf("%d calls before the stream has begun", n)
+				}
+				p.write(p.last(t, "subscriptions/listen"), acknowledged)
+				time.Sleep(time.Second)
+				if got := int(tools.Load()); got != min(read, 1) || prompts.Load() != 0 {
+					t.Errorf("%d calls for tools, %d for prompts", got, prompts.Load())
+				}
+				list()
+				list()
+				if n := strings.Count(p.methods(), "tools/list"); n != min(read, 1)+1 {
+					t.Errorf("the list was asked for %d times", n)
+				}
+			})
+		})
+	}
+}

@@ -19,8 +19,9 @@ type feed struct {
 	mu      sync.Mutex
 	members map[*subscriber]struct{}
 	stopped bool
-	streams                // of the modern era
-	held    map[string]int // resources subscribed to on the legacy era, and for how many
+	read    map[string]bool // by the notification that tells of its changes: a list that has been asked for
+	streams                 // of the modern era
+	held    map[string]int  // resources subscribed to on the legacy era, and for how many
 
 	turn chan struct{} // one place: held while a legacy server is asked
 }
@@ -172,6 +173,55 @@ func (f *feed) deliver(n *era.Notice) {
 	}
 	for _, s := range f.all(func(s *subscriber) bool { return wants(&s.filter, &e) }) {
 		s.take(e)
+	}
+}
+
+// newsOf names the notification that tells of changes of a list.
+var newsOf = map[string]string{
+	mcp.MethodListTools:             mcp.NotifyToolsChanged,
+	mcp.MethodListPrompts:           mcp.NotifyPromptsChanged,
+	mcp.MethodListResources:         mcp.NotifyResourcesChanged,
+	mcp.MethodListResourceTemplates: mcp.NotifyResourcesChanged,
+}
+
+// asks takes note of a request for a list: what changes in it between the answer and the beginning of a stream is told nobody.
+func (f *feed) asks(method string) {
+	news := newsOf[method]
+	if news == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.read == nil {
+		f.read = make(map[string]bool)
+	}
+	f.read[news] = true
+}
+
+// begins tells those for whom a stream begins in the background of the lists that were read before: anything may have changed
+// since. had is what another stream was asked to bring so far, has what this one was.
+func (f *feed) begins(had, has Filter) {
+	f.mu.Lock()
+	var unheard []Event
+	for news := range f.read {
+		if e := (Event{Kind: kindOf[news]}); wants(&has, &e) && !wants(&had, &e) {
+			unheard = append(unheard, e)
+		}
+	}
+	var late []*subscriber
+	for s := range f.members {
+		if s.background && !s.in && slices.ContainsFunc(unheard, func(e Event) bool { return wants(&s.filter, &e) }) {
+			late = append(late, s)
+		}
+	}
+	f.mu.Unlock()
+	for news, kind := range kindOf {
+		if slices.ContainsFunc(unheard, func(e Event) bool { return e.Kind == kind }) {
+			f.c.cache.heard(f.c.life, f.c.now(), &era.Notice{Method: news})
+		}
+	}
+	for _, s := range late {
+		s.take(Event{Kind: Gap})
 	}
 }
 

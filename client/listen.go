@@ -101,6 +101,10 @@ func (f *feed) acknowledged(l *listen, granted Filter) bool {
 		f.mu.Unlock()
 		return false
 	}
+	var had Filter
+	if f.current != nil {
+		had = f.current.filter
+	}
 	f.quit(&f.current)
 	f.current, f.next = l, nil
 	l.granted = granted
@@ -109,6 +113,8 @@ func (f *feed) acknowledged(l *listen, granted Filter) bool {
 	f.mu.Unlock()
 	if broken {
 		f.gap()
+	} else {
+		f.begins(had, l.filter)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

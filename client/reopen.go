@@ -21,6 +21,7 @@ func (c *Client) carry(ctx context.Context, out *era.Outgoing, call engine.CallO
 	if err != nil {
 		return nil, err
 	}
+	c.feed.asks(out.Method)
 	began := time.Now()
 	if err := c.hearQuestions(ctx, l, out.Method, call.Timeout); err != nil {
 		return nil, err
