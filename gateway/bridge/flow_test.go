@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rialto-mcp/rialto/client"
@@ -88,4 +89,43 @@ func TestCancelWithoutAPlace(t *testing.T) {
 		cancel()
 		<-done
 	})
+}
+
+// TestWaitWithoutAPlace holds that who waits in the gateway for the end of a task goes on waiting while the server gets as many calls
+// as it may: the looks at the task take no places.
+func TestWaitWithoutAPlace(t *testing.T) {
+	for _, upModern := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			slow, job := make(chan error, 10), jobs("a", upModern, false)
+			fill := job.fill
+			job.fill = func(s *server.Server) { fill(s); everything(slow)(s) }
+			w := newWorld(t, route.Naming{}, job)
+			c := w.dial(t, false, able(t)) // tasks/result is a method of its era
+			task := begin(t, c, "forever")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() { _, _ = c.CallTool(ctx, "wait", struct{}{}) }() // ends with cancel
+			<-slow
+			w.set.Tune(map[string]upstream.Tuning{"a": {Flow: upstream.FlowTuning{InFlight: 1, Queue: -1}}})
+			ended := make(chan error, 1)
+			go func() { // ends with the task
+				_, err := c.Raw(t.Context(), mcp.MethodTaskResult, []byte(`{"taskId":"`+task.ID+`"}`), client.RawOptions{})
+				ended <- err
+			}()
+			time.Sleep(30 * time.Second)
+			select {
+			case err := <-ended:
+				t.Fatalf("it ended with %v", err)
+			default:
+			}
+			if err := c.CancelTask(t.Context(), task.ID); err != nil {
+				t.Error(err)
+			}
+			if err := <-ended; err == nil || !strings.Contains(err.Error(), "cancelled") {
+				t.Errorf("it ended with %v", err)
+			}
+			cancel()
+			synctest.Wait()
+		})
+	}
 }

@@ -126,7 +126,7 @@ func (d *taskDesk) run(ctx context.Context, f *follow) {
 	defer stop()
 	for ctx.Err() == nil {
 		listens, req := d.listens(f)
-		answer, err := d.b.askTask(ctx, f.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: f.caller, Follow: true, Brief: !listens})
+		answer, err := d.b.askTask(ctx, f.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: f.caller, Follow: true, Brief: !listens, Ahead: true})
 		if err != nil && !passes(ctx, err) {
 			return
 		}

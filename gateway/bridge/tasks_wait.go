@@ -69,7 +69,7 @@ func (w *taskWait) end(ctx context.Context) (json.RawMessage, error) {
 	news, stop := w.b.tasks.watch(w.ref)
 	defer stop()
 	for lost := 0; ; {
-		answer, err := w.b.askTask(ctx, w.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: w.caller, Follow: true})
+		answer, err := w.b.askTask(ctx, w.ref, upstream.Call{Method: mcp.MethodGetTask, Caller: w.caller, Follow: true, Ahead: true})
 		pause := firstPoll
 		switch {
 		case w.over != nil && w.over(ctx):

@@ -66,7 +66,8 @@ type Call struct {
 	// Brief asks, with tasks/get, for the state alone, where the result and the questions of a task take further requests.
 	Brief bool
 
-	// Ahead lets the call go at once where others wait for a place, as a look does that a cancellation needs; see [FlowTuning].
+	// Ahead lets the call go at once where others wait for a place, as looks at tasks do that a cancellation needs, or the
+	// gateway itself; see [FlowTuning].
 	// Cancellations and answers about tasks always do.
 	Ahead bool
 
