@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -91,6 +92,31 @@ func TestRequired(t *testing.T) {
 	}
 	g := start(t, read(t, file("", "gone", "http://127.0.0.1:1/")))
 	g.end(t)
+}
+
+// TestStopWhileRequiredServersAreAwaited holds that a stop before they have answered is a stop in order.
+//
+// Seen to fail: "server "slow" cannot be reached (), and the configuration requires it".
+func TestStopWhileRequiredServersAreAwaited(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection is not seen
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer slow.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	conf := read(t, file(`"servers": {"slow": {"required": true}}`, "slow", slow.URL))
+	ended := make(chan error, 1)
+	go func() { // waited for below
+		ended <- Run(ctx, Options{Config: conf, Listen: "127.0.0.1:0", Stderr: &lines{}})
+	}()
+	<-asked
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
 }
 
 // TestOnDown holds that a server that is down is not listed, or lets lists fail, as the file says, and that clients hear when it
