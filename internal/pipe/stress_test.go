@@ -28,7 +28,7 @@ func goroutinesLeft(before int) string {
 	return string(buf[:runtime.Stack(buf, true)])
 }
 
-// Under real time and load: whoever reads, every request is answered once or cancelled, and a cancellation that is sent
+// Under load: whoever reads, every request is answered once or cancelled, and a cancellation that is sent
 // behind its request always finds it.
 func TestStress(t *testing.T) {
 	before := runtime.NumGoroutine()
@@ -71,7 +71,7 @@ func TestStress(t *testing.T) {
 			}
 		}
 	}()
-	for i, began := 0, time.Now(); time.Since(began) < time.Second; i++ {
+	for i := range 3000 { // a number, not a time: what is sent in one differs from machine to machine, and so does the wait below
 		id := fmt.Sprint(i)
 		switch rand.IntN(6) {
 		case 0:
