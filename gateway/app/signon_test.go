@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -181,8 +182,12 @@ func TestLoginThatIsDenied(t *testing.T) {
 	}
 }
 
-// aged is a store whose logins were all made an hour ago: one that its server refuses at once is not made anew.
-type aged struct{ oauth.Store }
+// aged is a store whose logins were all made an hour ago: one that its server refuses at once is not made anew. Their tokens may
+// have been over for a while.
+type aged struct {
+	oauth.Store
+	over bool
+}
 
 func (a aged) Get(ctx context.Context, key string) ([]byte, error) {
 	raw, err := a.Store.Get(ctx, key)
@@ -194,18 +199,21 @@ func (a aged) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	record["logged_in"] = time.Now().Add(-time.Hour)
+	if a.over {
+		record["obtained"], record["expires"] = time.Now().Add(-time.Hour), time.Now().Add(-time.Minute)
+	}
 	return json.Marshal(record)
 }
 
 // TestLoginThatIsOver_C094 holds that a caller whose tokens are worth nothing any more learns with its next call where to sign in
-// again, and sees that the tools are not there; others notice nothing.
+// again. What the server lists stays as it was: sign_in is for who has not signed in, and every call leads to the page.
 func TestLoginThatIsOver_C094(t *testing.T) {
 	onBothEras(t, func(t *testing.T, versions []string, mode client.Mode) {
 		o := openOffice(t, versions)
 		folder := filepath.Join(t.TempDir(), "tokens")
 		f := launchFrom(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), Tokens{Open: func() (oauth.Store, error) {
 			store, err := signon.OpenStore(folder, func(string) (string, bool) { return "", false })
-			return aged{store}, err
+			return aged{Store: store}, err
 		}})
 		ann := caller(t, f, annsToken, mode, client.Options{})
 		o.with(func() { o.browser = "Ann" })
@@ -213,15 +221,57 @@ func TestLoginThatIsOver_C094(t *testing.T) {
 		if got := whoami(t, ann); got != "Ann" {
 			t.Fatalf("she is %q", got)
 		}
+		before := toolsOf(t, ann)
 		o.revoke()
 		said := whoami(t, ann)
 		_, page, ok := strings.Cut(said, "The server office wants you to sign in. Open this page in a browser, and call again then: ")
 		if !ok || strings.Contains(said, o.address) {
 			t.Fatalf("she gets %q", said)
 		}
+		if got := toolsOf(t, ann); got != before {
+			t.Errorf("she sees %q, and saw %q", got, before)
+		}
 		newBrowser(t).agree(t, page)
 		if got := whoami(t, ann); got != "Ann" {
 			t.Errorf("after another login she is %q", got)
+		}
+		f.end(t)
+	})
+}
+
+// TestLoginThatHasExpired holds that a token whose time was over before the gateway began is like none: sign_in is all there is,
+// it leads to the page, and the server is not shown the token any more.
+func TestLoginThatHasExpired(t *testing.T) {
+	onBothEras(t, func(t *testing.T, versions []string, mode client.Mode) {
+		o := openOffice(t, versions)
+		folder := filepath.Join(t.TempDir(), "tokens")
+		gateway := func(over bool) *followed {
+			return launchFrom(t, twoCallers(o.address, `{"auth": {"type": "login"}}`), Tokens{Open: func() (oauth.Store, error) {
+				store, err := signon.OpenStore(folder, func(string) (string, bool) { return "", false })
+				return aged{store, over}, err
+			}})
+		}
+		f := gateway(false)
+		ann := caller(t, f, annsToken, mode, client.Options{})
+		o.with(func() { o.browser = "Ann" })
+		newBrowser(t).agree(t, pageFor(t, ann))
+		if got := whoami(t, ann); got != "Ann" {
+			t.Fatalf("she is %q", got)
+		}
+		f.end(t)
+		old := o.shown()
+		f = gateway(true)
+		ann = caller(t, f, annsToken, mode, client.Options{})
+		if got := toolsOf(t, ann); got != "sign_in" {
+			t.Errorf("she sees %q", got)
+		}
+		if page := pageFor(t, ann); !strings.HasPrefix(page, "http") {
+			t.Errorf("she gets %q", page)
+		}
+		for _, token := range o.shown()[len(old):] {
+			if token != "" && slices.Contains(old, token) {
+				t.Errorf("the server was shown %q again", token)
+			}
 		}
 		f.end(t)
 	})
