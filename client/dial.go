@@ -75,16 +75,13 @@ func (c *Client) pipe(name string, conn transport.Conn, child *stdio.Child) (*wi
 	return w, nil
 }
 
-// lastWords is how long the end of a child's output may come before its exit, on a machine that is busy.
-const lastWords = 2 * time.Second
-
 // farewell says why a pipe has ended, for the calls that wait.
 func (c *Client) farewell(err error, child *stdio.Child) error {
 	if c.usable() != nil {
 		return closedHere(err)
 	}
 	if child != nil {
-		timer := time.NewTimer(lastWords)
+		timer := time.NewTimer(stdio.LastWords)
 		defer timer.Stop()
 		select {
 		case <-child.Done():

@@ -100,7 +100,7 @@ func (w *wire) unsentWhy(ctx context.Context, err error) error {
 	const moment = 500 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, moment)
 	defer cancel()
-	if w.awaitEnd(ctx) == nil || w.ending.Load() && w.awaitEnd(context.WithoutCancel(ctx)) == nil { // which takes lastWords at most
+	if w.awaitEnd(ctx) == nil || w.ending.Load() && w.awaitEnd(context.WithoutCancel(ctx)) == nil { // which takes stdio.LastWords at most
 		return w.why
 	}
 	return mcp.Errorf(mcp.CodeConnectionClosed, "the request could not be sent: %w", err)

@@ -13,6 +13,10 @@ import (
 	"github.com/rialto-mcp/rialto/transport"
 )
 
+// LastWords is how long the exit of a child may come after the end of its output or input, on a machine that is busy. Whoever
+// sees that end first waits as long for the better story, which is the exit.
+const LastWords = 2 * time.Second
+
 const (
 	stderrWait = 250 * time.Millisecond // for the last words of a child that has exited
 	killWait   = 5 * time.Second        // for the system to end what was killed
@@ -136,7 +140,7 @@ func (c *Child) Write(ctx context.Context, frame []byte) error {
 	case <-c.done:
 		return c.exit
 	case <-ctx.Done():
-	case <-time.After(2 * stderrWait):
+	case <-time.After(LastWords):
 	}
 	return fmt.Errorf("server process %q no longer reads its input: %w", c.command.Path, err)
 }
