@@ -55,7 +55,7 @@ func (g *gateway) demand(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // a stop in order
 	}
 	missing := g.missing()
 	for _, s := range g.set.Snapshots() {
