@@ -58,6 +58,7 @@ func (w *wire) explain(ctx context.Context, err error) error {
 		return auth
 	}
 	var coded *mcp.Error
+	var cut *transport.CutError
 	var frame *transport.FrameError
 	var status *transport.StatusError
 	switch {
@@ -67,6 +68,8 @@ func (w *wire) explain(ctx context.Context, err error) error {
 		return mcp.Errorf(mcp.CodeMessageTooLarge, "%w", err)
 	case errors.As(err, &frame):
 		return mcp.Errorf(mcp.CodeInvalidResult, "%w; whether the server has done the work is not known", err)
+	case errors.As(err, &cut) && authError(cut.Why, w.name) != nil:
+		return mcp.Errorf(mcp.CodeConnectionClosed, "%v, and to go on, %v; whether the server has done the work is not known", transport.ErrCut, authError(cut.Why, w.name))
 	case errors.Is(err, transport.ErrCut):
 		return mcp.Errorf(mcp.CodeConnectionClosed, "%w; whether the server has done the work is not known", err)
 	case errors.Is(err, transport.ErrClosed):

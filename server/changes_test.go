@@ -219,7 +219,7 @@ func TestShutdown(t *testing.T) {
 		go func() { ended <- s.Serve(t.Context(), theirs) }()
 		w := dial(t, s, modern)
 		id := w.listen(`{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
-		w.start("tools/call", `"name":"wait"`)
+		call := w.start("tools/call", `"name":"wait"`)
 		synctest.Wait()
 		const grace = 20 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), grace)
@@ -233,6 +233,7 @@ func TestShutdown(t *testing.T) {
 		}
 		w.Expect(fmt.Sprintf(`{"method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 		w.Expect(fmt.Sprintf(`{"id":%d,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":%d}}}`, id, id))
+		w.Expect(fmt.Sprintf(`{"id":%d,"error":{"code":-32603,"message":"the server is shutting down, so the call was given up; whether it was done is not known"}}`, call))
 		w.ExpectEnd()
 		if err := <-ended; err != nil {
 			t.Errorf("Serve: %v", err)

@@ -241,7 +241,7 @@ func TestShutdownTellsWhoWaits(t *testing.T) {
 		t.Errorf("a new request: %s %s", res.Status, body)
 	}
 	close(release)
-	if got := <-answered; !strings.Contains(got, "503") || !strings.Contains(got, `"id":2,"error":{"code":-32603`) {
+	if got := <-answered; !strings.Contains(got, "200") || !strings.Contains(got, `"id":2,"error":{"code":-32603,"message":"the server is shutting down, so the call was given up`) {
 		t.Errorf("the caller is told %s", got)
 	}
 }

@@ -130,7 +130,9 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// Shutdown of the server ends the streams and what runs for them.
+// Shutdown of the server ends what runs for streams, which is answered with that, and the streams.
+//
+// Seen to fail: the streams ended without the answer.
 func TestSSEShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(server.Options{})
@@ -150,7 +152,12 @@ func TestSSEShutdown(t *testing.T) {
 		<-running
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		if err := s.Shutdown(ctx); err != nil {
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.Shutdown(ctx) }() // ends with ctx at the latest
+		if name, data := c.next(); name != "message" || !strings.Contains(data, `"id":1,"error"`) || !strings.Contains(data, `shutting down, so the call was given up`) {
+			t.Errorf("the call is answered with %s %s", name, data)
+		}
+		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
 		if err := <-ended; !errors.Is(err, server.ErrShutdown) {

@@ -57,7 +57,7 @@ type Sink interface {
 // concurrently.
 type Peer interface {
 	// Close settles all that waits for the peer and cancels all that runs for it, and returns when the last of it has
-	// ended. err is what the waiting calls get.
+	// ended. err is what the waiting calls get; what runs is answered with an [*EndError] and dropped with any other.
 	Close(err error)
 
 	// Idle tells whether nothing runs and nothing waits.

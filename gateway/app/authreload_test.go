@@ -132,7 +132,9 @@ func TestReloadOfTokens(t *testing.T) {
 }
 
 // TestReloadEndsCalls holds that a call under way of who may not call any more ends, in whatever era caller and server are: the server
-// hears that nobody waits, and the caller why. In a session that is the end of the session, and no answer comes.
+// hears that nobody waits, and the caller why.
+//
+// Seen to fail: a legacy caller heard nothing, and waited for its time limit.
 func TestReloadEndsCalls(t *testing.T) {
 	for caller, mode := range map[string]client.Mode{"modern": client.Modern, "legacy": client.Legacy} {
 		for name, versions := range map[string][]string{"modern": {"2026-07-28"}, "legacy": {"2025-11-25"}} {
@@ -142,19 +144,14 @@ func TestReloadEndsCalls(t *testing.T) {
 				f.err.wait(t, "watched: ready")
 				ann := as(t, f.url, annsToken, mode)
 				ended := make(chan error, 1)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
 				go func() { // ends with the call
-					_, err := ann.CallTool(ctx, "wait", nil)
+					_, err := ann.CallTool(t.Context(), "wait", nil)
 					ended <- err
 				}()
 				<-up.entered
 				save(t, f.file, protected(`{"tokens": [{"name": "bob", "token": "`+bobsToken+`"}]}`, up.url))
 				<-up.givenUp
-				if mode == client.Legacy {
-					cancel()
-				}
-				if err := <-ended; err == nil || mode == client.Modern && !strings.Contains(err.Error(), "this caller may not call any more, so the call was given up") {
+				if err := <-ended; err == nil || !strings.Contains(err.Error(), "this caller may not call any more, so the call was given up; whether it was done is not known") {
 					t.Errorf("the caller is told %v", err)
 				}
 				f.end(t)

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
+	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
@@ -40,11 +43,19 @@ func (p *Peer) end(err error) {
 	incoming, waiting, queue := slices.Collect(maps.Values(p.incoming)), p.pending, p.queue
 	p.pending, p.queue = make(map[jsonrpc.ID]*pending), nil
 	p.mu.Unlock()
+	var told *transport.EndError
+	errors.As(err, &told)
 	for _, in := range incoming {
-		in.stop(err)
+		if told == nil {
+			in.stop(err)
+		} else {
+			p.giveUpIncoming(in, told)
+		}
 	}
-	for _, in := range queue {
-		in.Finish(nil)
+	if told == nil {
+		for _, in := range queue {
+			in.Finish(nil)
+		}
 	}
 	for _, w := range waiting {
 		w.fail(err)
@@ -53,6 +64,30 @@ func (p *Peer) end(err error) {
 	p.notices.close()
 	p.engine.forget(p)
 	p.engine.interest()
+}
+
+// giveUpIncoming ends a request and tells its sender why, whether or not its handler heeds the end of its context.
+func (p *Peer) giveUpIncoming(in *Incoming, told *transport.EndError) {
+	answered := make(chan struct{})
+	in.told.Store(&answered)
+	if !in.state.CompareAndSwap(stateRunning, stateFinished) {
+		close(answered)
+		return
+	}
+	in.cancel(told)
+	p.mu.Lock()
+	p.tasks++
+	p.mu.Unlock()
+	go func() { // wait waits for it; a write that hangs holds up no other
+		defer p.done()
+		in.forget(nil)
+		_ = in.engine.answer(in.ctx, in.X, in.Row, &era.Outcome{Err: mcp.Errorf(mcp.CodeInternal, "%v", told)}) // it fails where nobody can be told any more
+		in.over(false)
+		close(answered)
+	}()
+	if gone := in.gone.Swap(nil); gone != nil {
+		(*gone)()
+	}
 }
 
 // start runs a function on a goroutine that Close waits for, and answers false when the peer is closed already.

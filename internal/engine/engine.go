@@ -240,7 +240,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	closed := await(ctx, func() {            // bounded by CloseGrace
 		var wg sync.WaitGroup
 		for _, p := range e.Peers() {
-			wg.Go(func() { p.Close(ErrShutdown) })
+			wg.Go(func() { p.Close(&transport.EndError{Why: ErrShutdown.Error(), Err: ErrShutdown}) })
 		}
 		wg.Wait()
 	})

@@ -26,8 +26,9 @@ type Incoming struct {
 	gate    gate                    // its place among the stateless requests
 	counted bool                    // has a place among the running requests of its peer; guarded by the peer
 	state   atomic.Int32
-	parked  atomic.Bool            // the stream goes on after run has returned
-	gone    atomic.Pointer[func()] // what to do when a parked request is cancelled or its client goes
+	parked  atomic.Bool                   // the stream goes on after run has returned
+	told    atomic.Pointer[chan struct{}] // closed when the peer has been told why it ends; nil where it is not
+	gone    atomic.Pointer[func()]        // what to do when a parked request is cancelled or its client goes
 }
 
 // States of a request: running to finished, or running to cancelled to dropped. Each move is made once, by whoever may do
@@ -170,17 +171,22 @@ func (in *Incoming) Finish(o *era.Outcome) {
 		} else {
 			in.engine.send(in.ctx, in.X, in.Row, o)
 		}
-		if in.Peer != nil && in.Method() == mcp.MethodInitialize {
-			in.Peer.greetedBack(o.Err == nil)
-		}
+		in.over(o.Err == nil)
 	case in.state.CompareAndSwap(stateCancelled, stateDropped):
 		in.forget(nil)
 		in.X.Drop()
-		if in.Peer != nil && in.Method() == mcp.MethodInitialize {
-			in.Peer.greetedBack(false)
-		}
+		in.over(false)
 	default:
-		return
+		if told := in.told.Load(); told != nil { // who returns from here may let go of the exchange
+			<-*told
+		}
+	}
+}
+
+// over gives back what the request held, once it has been answered or dropped.
+func (in *Incoming) over(good bool) {
+	if in.Peer != nil && in.Method() == mcp.MethodInitialize {
+		in.Peer.greetedBack(good)
 	}
 	in.release()
 }

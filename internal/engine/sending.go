@@ -25,8 +25,15 @@ func sendNotice(ctx context.Context, to transport.Outlet, codec era.Codec, n *er
 // answerTime bounds the writing of an answer to a peer that does not read.
 const answerTime = 30 * time.Second
 
-// send encodes an outcome and hands it to the exchange. The answer is written even when the call's own context has ended.
+// send answers, and reports an answer that cannot be given.
 func (e *Engine) send(ctx context.Context, x transport.Exchange, row *era.Row, o *era.Outcome) {
+	if err := e.answer(ctx, x, row, o); err != nil {
+		e.opts.OnError(fmt.Errorf("answer %s: %w", x.Message().Method, err))
+	}
+}
+
+// answer encodes an outcome and hands it to the exchange. The answer is written even when the call's own context has ended.
+func (e *Engine) answer(ctx context.Context, x transport.Exchange, row *era.Row, o *era.Outcome) error {
 	buf := scratch.Get().(*[]byte)
 	defer giveBack(buf)
 	frame, err := era.AppendOutcome((*buf)[:0], x.Codec(), x.Message().ID, row, o)
@@ -43,9 +50,7 @@ func (e *Engine) send(ctx context.Context, x transport.Exchange, row *era.Row, o
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 		defer cancel()
 	}
-	if err := x.Answer(ctx, frame, o.Row, code); err != nil {
-		e.opts.OnError(fmt.Errorf("answer %s: %w", x.Message().Method, err))
-	}
+	return x.Answer(ctx, frame, o.Row, code)
 }
 
 func codeOf(codec era.Codec, o *era.Outcome) int64 {

@@ -1,22 +1,25 @@
 package httpsse
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/transport"
 )
 
-var errDismissed = errors.New("the stream was ended, since its owner may not call any more")
+// What the calls of a client are answered with whose stream ends before they do.
+var (
+	errDismissed = &transport.EndError{Why: "this caller may not call any more"}
+	errStopping  = &transport.EndError{Why: errShutdown.Error()}
+)
 
-// Dismiss ends the streams that were opened by those whom gone says yes to, with the calls that run for them. It returns when
-// they have ended. gone gets nil for a stream of nobody.
+// Dismiss ends the streams that were opened by those whom gone says yes to, with the calls that run for them, which are answered
+// with an error. It returns when they have ended. gone gets nil for a stream of nobody.
 func (h *Handler) Dismiss(gone func(*mcp.Principal) bool) {
 	var wg sync.WaitGroup
 	for _, s := range h.sessions.All() {
 		if gone(transport.OwnerOf(s.peer)) {
-			wg.Go(func() { s.end(errDismissed) })
+			wg.Go(func() { s.dismiss(errDismissed) })
 		}
 	}
 	wg.Wait()

@@ -124,7 +124,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 // called twice.
 func (h *Handler) Close() error {
 	h.Refuse()
-	h.sessions.Close(func(s *session) { s.end(transport.ErrClosed) })
+	h.sessions.Close(func(s *session) { s.dismiss(errStopping) })
 	h.streams.Close()
 	return nil
 }

@@ -88,6 +88,12 @@ func (s *session) end(why error) {
 	s.peer.Close(why)
 }
 
+// dismiss is end for a client that still listens: what runs for it is answered first.
+func (s *session) dismiss(why *transport.EndError) {
+	s.peer.Close(why)
+	s.End()
+}
+
 // End closes the stream: the receiver has closed the peer.
 func (s *session) End() {
 	s.mu.Lock()

@@ -43,8 +43,7 @@ func (x *element) Drop() {
 	}
 	var frame []byte
 	if x.batch.h.isClosed() {
-		err := stopping()
-		frame = jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
+		frame = givenUp(x.message.ID)
 	}
 	x.batch.h.report(x.batch.add(context.Background(), frame))
 }

@@ -191,7 +191,7 @@ func (x *call) later(status int) (elsewhere bool, err error) {
 	if x.client.ctx.Err() != nil { // the server ends what runs in the session that Close ends, and may be first
 		return false, transport.ErrClosed
 	}
-	if status != http.StatusOK && x.resumable() && x.client.Listening() {
+	if status != http.StatusOK && x.resumable() && x.client.awaitStray(x.ctx, x.id) {
 		return true, nil
 	}
 	return false, fmt.Errorf("%w: %s answered with status %d and no content", transport.ErrCut, x.client.where, status)
@@ -240,6 +240,9 @@ func (x *call) broken(err error) error {
 // take hands over one frame: a message, or an array of them. report hears of what is no message; nil where the error of the
 // call tells it.
 func (x *call) take(frame []byte, resp *http.Response, report func(frame []byte, why error)) {
+	if x.client.ctx.Err() != nil { // the server answers what runs in the session that Close ends, and may be first
+		return
+	}
 	x.odd = nil
 	messages := x.client.messages(frame, func(frame []byte, why error) {
 		x.odd = x.client.noMessage(frame, why)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
+	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/transport"
 	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
@@ -42,8 +43,8 @@ type ClientOptions struct {
 	// about, or it answered 429, or 503 with Retry-After. What opens a connection is sent once. 0 means 2, negative none.
 	Retries int
 
-	// OnSessionGone is called when the GET stream shows that the server no longer knows the session. A call that shows it
-	// fails with a StatusError. Nil is nobody.
+	// OnSessionGone is called when the GET stream, or that of a call which is to go on, shows that the server no longer knows the
+	// session. A call that is not begun for that fails with a StatusError. Nil is nobody.
 	OnSessionGone func()
 
 	// OnStream hears of the GET stream, on its goroutine, and must not block: each time it is open, with gap when messages
@@ -103,8 +104,9 @@ type Client struct {
 
 	mu      sync.Mutex
 	session string
-	streams bool // the goroutine of the GET stream exists
-	gone    bool // the session is the server's no more
+	streams bool                    // the goroutine of the GET stream exists
+	gone    bool                    // the session is the server's no more
+	strays  map[jsonrpc.ID]struct{} // calls whose answers are to come on the GET stream
 	closed  bool
 	started sync.WaitGroup
 	once    sync.Once

@@ -103,7 +103,8 @@ func (x *call) resume() error {
 		case x.odd != nil:
 			return x.over()
 		case final(err):
-			return fmt.Errorf("%w, and the server does not take it up again: %w", transport.ErrCut, err)
+			x.client.forgottenBy(err)
+			return &transport.CutError{Why: err}
 		case x.at.lastID != before:
 			failed = -1
 		}

@@ -80,12 +80,10 @@ func (x *exchange) Answer(ctx context.Context, frame []byte, row int, code int64
 }
 
 // Drop ends the response without an answer. A client whose call is dropped because the server stops is told so: it waits
-// for one.
+// for one. That is no 503, which would say that the call has not begun and may be sent again.
 func (x *exchange) Drop() {
-	if x.h.isClosed() {
-		err := stopping()
-		frame := jsonrpc.AppendError(nil, x.message.ID, era.WriteError(err, err.Code))
-		_ = x.answer(context.Background(), frame, http.StatusServiceUnavailable, false) // fails when there is an answer, or nobody to take it
+	if x.h.isClosed() && x.message.Kind() == jsonrpc.KindRequest {
+		_ = x.answer(context.Background(), givenUp(x.message.ID), http.StatusOK, false) // fails when there is an answer, or nobody to take it
 	}
 	x.drop()
 }

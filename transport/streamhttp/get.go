@@ -7,7 +7,6 @@ import (
 	"github.com/rialto-mcp/rialto/internal/era"
 	"github.com/rialto-mcp/rialto/jsonrpc"
 	"github.com/rialto-mcp/rialto/mcp"
-	"github.com/rialto-mcp/rialto/transport"
 	"github.com/rialto-mcp/rialto/transport/internal/web"
 )
 
@@ -81,12 +80,12 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(w.Header(), headerSession)
 	if s.shared != nil {
-		if err := h.shared.delete(r.Context(), s); err != nil {
+		if err := h.shared.delete(r.Context(), s, errDeleted); err != nil {
 			h.refuseSession(w, jsonrpc.ID{}, err)
 			return
 		}
 	} else {
-		s.end(transport.ErrClosed)
+		s.end(errDeleted)
 	}
 	w.WriteHeader(http.StatusOK)
 }

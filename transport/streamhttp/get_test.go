@@ -205,7 +205,7 @@ func TestShutdownWaits(t *testing.T) {
 	if err := <-w.desk.ended; !errors.Is(err, transport.ErrClosed) {
 		t.Errorf("the call ended with %v", err)
 	}
-	if a := <-done; a.status != 503 || a.code() != -32603 || !strings.Contains(a.body, `"id":3`) {
+	if a := <-done; a.status != 200 || a.code() != -32603 || !strings.Contains(a.body, `"id":3`) {
 		t.Errorf("its client is told %d %s", a.status, a.body)
 	}
 }

@@ -165,8 +165,9 @@ func (h *Handler) Cancel() { h.calls.endAll() }
 func (h *Handler) Close() error {
 	h.Refuse()
 	h.Cancel()
-	h.streams.closeAll()
-	h.sessions.Close(func(s *session) { s.finish(transport.ErrClosed, h.shared == nil) })
+	h.streams.refuse()
+	h.sessions.Close(func(s *session) { s.finish(errStopping, h.shared == nil) })
+	h.streams.closeAll() // last, so that those of calls bring the answer
 	h.streams.wait()
 	if h.shared != nil {
 		h.shared.close()

@@ -41,7 +41,9 @@ func (c *Client) keepListening() {
 		began, before := time.Now(), at.messages
 		err := c.listenOnce(&at, &opened)
 		barred++
-		if !refused(err) {
+		if refused(err) { // another may be let in again, but too late for who waits now
+			c.loseStrays(err)
+		} else {
 			barred = 0
 		}
 		switch {
@@ -98,15 +100,25 @@ func (c *Client) beginAnew(at *place, why error) {
 
 // reportNoStream tells why no stream is open. That a server has none is nothing to tell.
 func (c *Client) reportNoStream(err error) {
-	var status *transport.StatusError
-	if errors.As(err, &status) && status.SessionGone {
-		c.opts.OnSessionGone()
+	c.loseStrays(err)
+	if c.forgottenBy(err) {
 		return
 	}
 	c.opts.OnStream(false, false)
-	if status == nil || status.Status != http.StatusMethodNotAllowed {
+	var status *transport.StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusMethodNotAllowed {
 		c.opts.OnError(fmt.Errorf("no stream for messages outside calls is open: %w", err))
 	}
+}
+
+// forgottenBy tells whether an error says that the server no longer knows the session, and tells who wants to hear of it.
+func (c *Client) forgottenBy(err error) bool {
+	var status *transport.StatusError
+	gone := errors.As(err, &status) && status.SessionGone
+	if gone {
+		c.opts.OnSessionGone()
+	}
+	return gone
 }
 
 // forgotten tells whether the server refuses to go on after an event: it may be willing to begin anew.

@@ -72,4 +72,7 @@ func (s *Stream) Follow(r *http.Request, over func()) {
 }
 
 // End closes the stream. It may be called twice, and does not wait for what Follow was given.
-func (s *Stream) End() { (*stream)(s).end() }
+func (s *Stream) End() {
+	(*stream)(s).unblock() // a client that does not read holds up nobody
+	(*stream)(s).end()
+}

@@ -87,11 +87,16 @@ func (l *streams) beat(stop chan struct{}) {
 	}
 }
 
-// closeAll takes no more streams and closes those there are.
-func (l *streams) closeAll() {
+// refuse takes no more streams.
+func (l *streams) refuse() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
+}
+
+// closeAll takes no more streams and closes those there are.
+func (l *streams) closeAll() {
+	l.refuse()
 	for _, s := range l.all() {
 		s.close()
 	}

@@ -114,7 +114,7 @@ func (r *replicas) turn(ctx context.Context, id string) (done func(), err error)
 
 // ended ends a session here that has ended everywhere. It does not wait.
 func (r *replicas) ended(s *session) {
-	go s.end(transport.ErrClosed) // ends by itself: a peer waits a bounded time. Until then Handler.Close finds the session.
+	go s.end(errElsewhere) // ends by itself: a peer waits a bounded time. Until then Handler.Close finds the session.
 }
 
 // create adds the record of a session whose handshake was good. The client does not know of it yet.
@@ -133,7 +133,7 @@ func (r *replicas) create(ctx context.Context, s *session) error {
 }
 
 // delete ends a session everywhere. Of several at once one does it; the others fail with errUnknown.
-func (r *replicas) delete(ctx context.Context, s *session) error {
+func (r *replicas) delete(ctx context.Context, s *session, why error) error {
 	bound, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	err := r.store.Delete(bound, s.id())
@@ -143,7 +143,7 @@ func (r *replicas) delete(ctx context.Context, s *session) error {
 	if err == nil {
 		r.h.report(r.tell(bound, wordEnd, s.id(), nil)) // without it they find out by themselves, later
 	}
-	s.end(transport.ErrClosed)
+	s.end(why)
 	if err != nil {
 		return errUnknown
 	}

@@ -143,7 +143,7 @@ var newline = []byte{'\n'}
 func (r *replicas) heard(s *session, kind, from string, rest []byte) {
 	switch kind {
 	case wordEnd:
-		s.end(transport.ErrClosed)
+		s.end(errElsewhere)
 	case wordCancel:
 		r.deliver(s, rest)
 	case wordNews:
