@@ -254,6 +254,7 @@ func TestReloadDoesNotOpenTheDoor(t *testing.T) {
 	save(t, file, strings.Replace(protected("null", up.url), `"auth"`, `"insecure": true, "auth"`, 1))
 	again <- struct{}{}
 	out.wait(t, "was read anew: settings insecure, auth")
+	out.wait(t, "warning: others on the network can reach this address, and everybody may call")
 	if got := ask(t, "POST", "http://127.0.0.1:"+port+"/mcp", helloLegacy); got.status != 200 {
 		t.Errorf("nobody, with insecure: %v", got)
 	}

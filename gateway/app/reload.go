@@ -122,17 +122,19 @@ func (g *gateway) swap(ctx context.Context, next *config.Config) *lock {
 		g.untaken(ctx, err)
 		return nil
 	}
-	var moved *move
-	var changes manager.Changes
 	log, err := g.audit.Prepare(auditOf(next))
 	if err != nil {
 		g.untaken(ctx, err)
 		return nil
 	}
+	moved, err := g.moveTo(ctx, to) // before anything else of the file is in use
+	if err != nil {
+		log.Drop()
+		g.untaken(ctx, err)
+		return nil
+	}
+	var changes manager.Changes
 	err = g.reloadFronts(next, func() (err error) {
-		if moved, err = g.moveTo(ctx, to); err != nil {
-			return err
-		}
 		g.set.Limit(limitsOf(next))
 		g.set.LimitPool(poolOf(next))
 		g.set.Tune(next.Tunings())
@@ -144,15 +146,19 @@ func (g *gateway) swap(ctx context.Context, next *config.Config) *lock {
 			g.set.Limit(limitsOf(old))
 			g.set.LimitPool(poolOf(old))
 			g.set.Tune(old.Tunings())
-			return errors.Join(err, g.drop(ctx, moved))
+			return err
 		}
 		if fitting != nil {
+			if fitting.auth == nil { // whom no token keeps out any more, the hosts and origins of the same file do
+				g.guard.Allow(next.AllowedHosts, next.AllowedOrigins)
+			}
 			g.door.lock.Store(fitting)
 		}
 		return nil
 	})
 	if err != nil {
 		log.Drop()
+		err = errors.Join(err, g.drop(ctx, moved))
 		if _, undo := g.rules(old, ""); undo != nil { // what servers may ask is not part of the rules of a front
 			err = errors.Join(err, undo)
 		}

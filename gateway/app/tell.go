@@ -202,14 +202,18 @@ func (t *teller) listening(g *gateway) {
 	}
 }
 
-// relocated says where the gateway is since a reload, if that is elsewhere.
+// relocated says where the gateway is since a reload, if that is elsewhere, and who may call, if those are others.
 func (t *teller) relocated(g *gateway, old, next *config.Config, m *move) {
-	if g.at == nil || m == nil && next.Path == old.Path {
+	if g.at == nil {
 		return
 	}
-	t.where(g, "rialto: now listening on")
-	if m != nil {
+	if m != nil || next.Path != old.Path {
+		t.where(g, "rialto: now listening on")
+	}
+	if m != nil || callers(next.Auth) != callers(old.Auth) {
 		t.exposed(g)
+	}
+	if m != nil {
 		t.line("rialto: %s is not listened on any more; what is under way there has %s to end", m.from.at(), reloadDrain)
 	}
 }

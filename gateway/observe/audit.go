@@ -69,7 +69,8 @@ func (o AuditOptions) withDefaults() AuditOptions {
 
 // Audit is a log of JSON lines in a file. One goroutine writes it: whole lines, several at once where they come fast. A
 // process that is killed in the middle of a write may leave half of a line, as the last of the file; whoever opens the file
-// next begins a new line after it. A line that was written is with the system at once, and with the disk within a second. Its methods may be called concurrently, and those of a nil Audit do nothing.
+// next begins a new line after it. A line that was written is with the system at once, and with the disk within a second. Its
+// methods may be called concurrently, and those of a nil Audit do nothing.
 type Audit struct {
 	say func(string)
 

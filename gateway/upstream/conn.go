@@ -67,8 +67,7 @@ type Call struct {
 	Brief bool
 
 	// Ahead lets the call go at once where others wait for a place, as looks at tasks do that a cancellation needs, or the
-	// gateway itself; see [FlowTuning].
-	// Cancellations and answers about tasks always do.
+	// gateway itself; see [FlowTuning]. Cancellations and answers about tasks always do.
 	Ahead bool
 
 	// Refuse holds, with tasks/update, questions of the task that are answered with an error, by their keys; see ErrNoRefusal.

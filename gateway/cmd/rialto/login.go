@@ -96,7 +96,11 @@ func (c *logoutCommand) do(ctx context.Context, e *environment) error {
 		return interrupted(ctx, unsigned("sign out at "+s.Name, s, err))
 	}
 	if who != nil {
-		return e.print(fmt.Sprintf("Nothing is kept of %s at %s any more. A gateway that runs uses what it holds until that is over, or refused.\n", clean(who.Subject), clean(s.Name)))
+		said := fmt.Sprintf("Nothing is kept of %s at %s any more. A gateway that runs uses what it holds until that is over, or refused.\n", clean(who.Subject), clean(s.Name))
+		if who.Issuer == "" || who.ClientID == "" {
+			said += "A caller of an issuer is another one: name it with --issuer as well, and with --client where its tokens name a client.\n"
+		}
+		return e.print(said)
 	}
 	return e.print(fmt.Sprintf("Signed out at %s. A gateway that runs uses what it holds until that is over, or refused.\n", clean(s.Name)))
 }
