@@ -150,6 +150,21 @@ func (s *stage) fails(t *testing.T, method string, fault *mcp.Error) string {
 	return string(arrives)
 }
 
+// demands has the server end a call with questions.
+func (s *stage) demands(t *testing.T, questions string) string {
+	t.Helper()
+	s.mu.Lock()
+	s.serves = func(context.Context, *server.Request) (*server.RawResult, error) {
+		return &server.RawResult{InputRequests: json.RawMessage(questions)}, nil
+	}
+	s.mu.Unlock()
+	r, err := s.Raw(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"SECRET"}`), client.RawOptions{})
+	if err != nil || r.Input == nil {
+		t.Fatalf("got %+v, %v, want questions", r, err)
+	}
+	return string(r.Input.Requests)
+}
+
 // tells has the server send a notification in the middle of a call.
 func (s *stage) tells(t *testing.T, method, params string) (arrives string) {
 	t.Helper()
@@ -226,7 +241,7 @@ func (s *stage) asks(t *testing.T, method, params, answer string) (asked, answer
 // rawTasks is the stage as the tasks of its server: one, whose states are what the server serves.
 type rawTasks stage
 
-const aTask = `{"taskId":"task-SECRET","status":"working","statusMessage":"SECRET","createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"2026-01-02T03:04:05Z","ttlMs":60000,"_meta":{"example.com/x":"SECRET"}}`
+const aTask = `{"taskId":"task-SECRET","status":"working","statusMessage":"SECRET","createdAt":"2026-01-02T03:04:05Z","lastUpdatedAt":"2026-01-02T03:04:05Z","ttlMs":60000,"detail":"SECRET","progress":{"status":"SECRET","l":["SECRET"]},"_meta":{"example.com/x":"SECRET"}}`
 
 var _ server.Tasks = (*rawTasks)(nil)
 

@@ -127,8 +127,22 @@ var passings = []passing{
 		if s.modern || s.upModern {
 			return none
 		}
-		return s.fails(t, mcp.MethodCallTool, mcp.Errorf(mcp.CodeURLElicitationRequired, "SECRET").WithData(map[string]any{"elicitations": []json.RawMessage{json.RawMessage(page)}}))
+		return s.fails(t, mcp.MethodCallTool, mcp.Errorf(mcp.CodeURLElicitationRequired, "SECRET").WithData(map[string]any{
+			"elicitations": []json.RawMessage{json.RawMessage(page)}, "detail": map[string]string{"url": "SECRET"},
+		}))
 	}, map[string]string{"data.elicitations[].url": aPage, "data.elicitations[].elicitationId": anID}},
+	{"elicitation/create, an error of the server that demands no page and says something", func(t *testing.T, s *stage) string {
+		if s.modern || s.upModern {
+			return none
+		}
+		return s.fails(t, mcp.MethodCallTool, mcp.Errorf(mcp.CodeURLElicitationRequired, "SECRET").WithData(map[string]any{"elicitations": []string{}, "detail": "SECRET"}))
+	}, nil},
+	{"elicitation/create, what the server says beside it", func(t *testing.T, s *stage) string {
+		if !s.modern || !s.upModern {
+			return none
+		}
+		return s.demands(t, `{"q":{"method":"elicitation/create","params":`+page+`,"note":"SECRET","more":{"url":"SECRET"}}}`)
+	}, map[string]string{"q.params.url": aPage, "q.params.elicitationId": anID}},
 	{"elicitation/create of the client", func(t *testing.T, s *stage) string {
 		_, answered := s.asks(t, mcp.MethodElicit, form, `{"action":"accept","content":{"a":"SECRET","b":"SECRET"}}`)
 		return answered
@@ -153,6 +167,14 @@ var passings = []passing{
 		return began
 	}, nil},
 	{"tasks/get", func(t *testing.T, s *stage) string { return s.about(t, mcp.MethodGetTask, answering(aTask)) }, nil},
+	{"tasks/get, with a question", func(t *testing.T, s *stage) string {
+		if !s.modern || !s.upModern {
+			return none
+		}
+		asking := strings.Replace(aTask, "working", "input_required", 1)
+		asking = strings.TrimSuffix(asking, "}") + `,"inputRequests":{"q":{"method":"elicitation/create","params":` + page + `,"note":"SECRET"}}}`
+		return s.about(t, mcp.MethodGetTask, answering(asking))
+	}, map[string]string{"inputRequests.q.params.url": aPage, "inputRequests.q.params.elicitationId": anID}},
 	{"tasks/get, an error of the server", func(t *testing.T, s *stage) string {
 		_, _, err := s.task(t, mcp.MethodGetTask, func(context.Context, *server.Request) (*server.RawResult, error) {
 			return nil, mcp.Errorf(mcp.Code(4711), "SECRET")

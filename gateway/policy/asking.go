@@ -129,6 +129,10 @@ func (q *questions) sift(all json.RawMessage) (left json.RawMessage, no map[stri
 		method, _ := jsonrpc.Text(raw)
 		old, has := jsonrpc.Member(one, "params")
 		params, refusal := q.decide(method, old)
+		shown := one
+		if refusal == nil {
+			shown, refusal = q.midst.beside(method, one)
+		}
 		if refusal != nil {
 			if no[key] = refusal; method == mcp.MethodElicit {
 				no[key] = nil
@@ -136,9 +140,10 @@ func (q *questions) sift(all json.RawMessage) (left json.RawMessage, no map[stri
 			continue
 		}
 		if has && string(params) != string(old) {
-			one, edited = jsonrpc.With(nil, one, "params", params), true
+			shown = jsonrpc.With(nil, shown, "params", params)
 		}
-		left, kept = jsonrpc.With(nil, left, key, one), true
+		edited = edited || string(shown) != string(one)
+		left, kept = jsonrpc.With(nil, left, key, shown), true
 	}
 	if len(no) == 0 && !edited { // byte for byte
 		return all, no, kept
@@ -234,18 +239,17 @@ func (q *questions) pages(err error) error {
 		first = false
 		out = append(out, q.may.named(q.server, page)...)
 	}
-	text, refusal := q.midst.demand(fault.Message)
+	text, data, refusal := q.midst.demand(fault.Message, fault.Data)
 	switch {
 	case refusal != nil:
 		return refusal
-	case first && text == fault.Message:
+	case first && text == fault.Message && string(data) == string(fault.Data):
 		return err
 	}
 	shown := *fault
-	if shown.Message = text; first {
-		return &shown
+	if shown.Message, shown.Data = text, data; !first {
+		shown.Data = jsonrpc.With(nil, data, "elicitations", append(out, ']'))
 	}
-	shown.Data = jsonrpc.With(nil, fault.Data, "elicitations", append(out, ']'))
 	return &shown
 }
 

@@ -84,6 +84,23 @@ func (m *midst) question(method string, params json.RawMessage) (json.RawMessage
 	return shown, refusal
 }
 
+// beside masks what a question of several holds beside its method and its parameters.
+func (m *midst) beside(method string, one json.RawMessage) (json.RawMessage, *mcp.Error) {
+	if m == nil {
+		return one, nil
+	}
+	shown := one
+	refusal := m.look(m.says, method, "question holds", func(w *redaction) {
+		shown = w.members(one, func(name string, value json.RawMessage) json.RawMessage {
+			if name == "params" || name == "method" && jsonrpc.IsString(value) {
+				return value
+			}
+			return w.values(value, texts{})
+		})
+	})
+	return shown, refusal
+}
+
 // answer masks what a server is answered.
 func (m *midst) answer(method string, answer json.RawMessage) (json.RawMessage, *mcp.Error) {
 	if m == nil {
@@ -101,7 +118,7 @@ func (m *midst) answers(method string, all json.RawMessage) (json.RawMessage, *m
 	}
 	shown := all
 	refusal := m.look(m.hears, method, "answers hold", func(w *redaction) {
-		shown = members(all, func(_ string, one json.RawMessage) json.RawMessage { return w.answer(one) })
+		shown = w.members(all, func(_ string, one json.RawMessage) json.RawMessage { return w.answer(one) })
 	})
 	return shown, refusal
 }
@@ -168,31 +185,16 @@ func (m *midst) notices(method string, to func(json.RawMessage)) func(json.RawMe
 func numbersOf(params json.RawMessage) json.RawMessage {
 	out := json.RawMessage("{}")
 	for _, name := range []string{"progress", "total"} {
-		if value, ok := jsonrpc.Member(params, name); ok && !jsonrpc.IsString(value) {
+		if value, ok := jsonrpc.Member(params, name); ok && isNumber(value) {
 			out = jsonrpc.With(nil, out, name, value)
 		}
 	}
 	return out
 }
 
-// wordsOfTasks are the members of a task that may be missing.
-var wordsOfTasks = []string{"statusMessage", "_meta"}
-
-// task masks what a server says of a task. Its result and its error take the steps, and its questions are questions.
-func (m *midst) task(method string, state json.RawMessage) json.RawMessage {
-	shown := state
-	refusal := m.look(m.says, method, "state of a task holds", func(w *redaction) {
-		shown = members(state, func(name string, value json.RawMessage) json.RawMessage {
-			if name == "statusMessage" || name == "_meta" {
-				return w.values(value, ofTask)
-			}
-			return value
-		})
-	})
-	if refusal != nil {
-		return jsonrpc.Without(state, wordsOfTasks...)
-	}
-	return shown
+// isNumber tells whether a raw value is a number, by its first byte.
+func isNumber(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // result masks what a call has come to, where no step does: lists that are asked for, and states of tasks.
@@ -233,12 +235,20 @@ func (m *midst) fault(method string, err error) error {
 	return err
 }
 
-// demand masks the words of an error that demands pages.
-func (m *midst) demand(text string) (string, *mcp.Error) {
+// demand masks the words of an error that demands pages, and its data but for the pages, each of which is a question.
+func (m *midst) demand(text string, data json.RawMessage) (string, json.RawMessage, *mcp.Error) {
 	if m == nil {
-		return text, nil
+		return text, data, nil
 	}
-	shown := text
-	refusal := m.look(m.says, mcp.MethodElicit, "question holds", func(w *redaction) { shown = w.text(text) })
-	return shown, refusal
+	shown, beside := text, data
+	refusal := m.look(m.says, mcp.MethodElicit, "question holds", func(w *redaction) {
+		shown = w.text(text)
+		beside = w.members(data, func(name string, value json.RawMessage) json.RawMessage {
+			if name == "elicitations" && jsonrpc.IsArray(value) {
+				return value
+			}
+			return w.values(value, texts{})
+		})
+	})
+	return shown, beside, refusal
 }

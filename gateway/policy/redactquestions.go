@@ -9,7 +9,7 @@ import (
 // question masks the parameters of a question. What a program goes by stays: the address of a page, what a form or a tool lets one
 // choose from, names of tools and models.
 func (w *redaction) question(params json.RawMessage) json.RawMessage {
-	return members(params, func(name string, value json.RawMessage) json.RawMessage {
+	return w.members(params, func(name string, value json.RawMessage) json.RawMessage {
 		switch name {
 		case "_meta":
 			return w.values(value, ofMeta)
@@ -30,7 +30,7 @@ func (w *redaction) question(params json.RawMessage) json.RawMessage {
 // it is would answer with the mask.
 func (w *redaction) form(schema json.RawMessage) json.RawMessage {
 	properties, _ := jsonrpc.Member(schema, "properties")
-	now := members(properties, func(_ string, field json.RawMessage) json.RawMessage {
+	now := w.members(properties, func(_ string, field json.RawMessage) json.RawMessage {
 		begins, ok := jsonrpc.Member(field, "default")
 		if !ok || string(w.values(begins, texts{})) == string(begins) {
 			return field
@@ -47,7 +47,7 @@ func (w *redaction) form(schema json.RawMessage) json.RawMessage {
 // is for, and not what was asked.
 func (w *redaction) answer(answer json.RawMessage) json.RawMessage {
 	_, ofModel := jsonrpc.Member(answer, "role")
-	return members(answer, func(name string, value json.RawMessage) json.RawMessage {
+	return w.members(answer, func(name string, value json.RawMessage) json.RawMessage {
 		switch name {
 		case "action", "role", "model", "stopReason":
 			return value

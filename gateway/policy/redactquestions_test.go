@@ -37,6 +37,8 @@ func TestMaskedQuestions(t *testing.T) {
 		{"tools", `{"tools":[{"name":"SECRET","title":"SECRET","description":"SECRET","inputSchema":{"properties":{"input":{"enum":["SECRET"],"description":"SECRET"}}}}]}`,
 			`{"tools":[{"name":"SECRET","title":"[redacted own]","description":"[redacted own]","inputSchema":{"properties":{"input":{"enum":["SECRET"],"description":"[redacted own]"}}}}]}`},
 		{"roots", `{}`, `{}`},
+		{"parameters that are no object", `["SECRET",{"url":"SECRET"}]`, `["[redacted own]",{"url":"[redacted own]"}]`},
+		{"parameters that are a text", `"SECRET"`, `"[redacted own]"`},
 	} {
 		if got := string(masking(t, Redaction{Name: "own", Pattern: "SECRET"}).question(json.RawMessage(tc.in))); got != tc.want {
 			t.Errorf("%s\n got %s\nwant %s", tc.name, got, tc.want)
@@ -52,6 +54,7 @@ func TestMaskedAnswers(t *testing.T) {
 		{"a model", `{"role":"assistant","model":"SECRET","stopReason":"SECRET","content":{"type":"text","text":"SECRET"}}`, `{"role":"assistant","model":"SECRET","stopReason":"SECRET","content":{"type":"text","text":"[redacted own]"}}`},
 		{"a model that uses a tool", `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"SECRET","name":"SECRET","input":{"id":"SECRET"}}]}`, `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"SECRET","name":"SECRET","input":{"id":"[redacted own]"}}]}`},
 		{"roots", `{"roots":[{"uri":"file:///SECRET","name":"SECRET"}]}`, `{"roots":[{"uri":"file:///SECRET","name":"[redacted own]"}]}`},
+		{"no object", `["SECRET"]`, `["[redacted own]"]`},
 	} {
 		if got := string(masking(t, Redaction{Name: "own", Pattern: "SECRET"}).answer(json.RawMessage(tc.in))); got != tc.want {
 			t.Errorf("%s\n got %s\nwant %s", tc.name, got, tc.want)
@@ -107,6 +110,8 @@ func TestNoticesThatAreRefused(t *testing.T) {
 		method, in, masked, refused string
 	}{
 		{mcp.NotifyProgress, `{"progressToken":"SECRET","progress":1.50,"total":2,"message":"SECRET"}`, `{"progressToken":"SECRET","progress":1.50,"total":2,"message":"[redacted own]"}`, `{"progress":1.50,"total":2}`},
+		{mcp.NotifyProgress, `{"progress":{"x":"SECRET"},"total":-2}`, `{"progress":{"x":"[redacted own]"},"total":-2}`, `{"total":-2}`},
+		{mcp.NotifyProgress, `{"progress":1,"total":["SECRET"]}`, `{"progress":1,"total":["[redacted own]"]}`, `{"progress":1}`},
 		{mcp.NotifyMessage, `{"level":"info","logger":"SECRET","data":{"level":"SECRET"}}`, `{"level":"info","logger":"[redacted own]","data":{"level":"[redacted own]"}}`, ``},
 		{mcp.NotifyMessage, `{"level":"info","data":"x"}`, `{"level":"info","data":"x"}`, `{"level":"info","data":"x"}`},
 		{mcp.NotifyMessage, `{"data":"` + strings.Repeat("x", maxRedacted+1) + `"}`, ``, ``},
@@ -135,7 +140,9 @@ func TestRefusedInTheMidst(t *testing.T) {
 	_, question := m.question(mcp.MethodElicit, secret)
 	_, answer := m.answer(mcp.MethodElicit, secret)
 	_, answers := m.answers(mcp.MethodCallTool, json.RawMessage(`{"q":{"content":"SECRET"}}`))
-	_, demand := m.demand("SECRET")
+	_, _, demand := m.demand("SECRET", nil)
+	_, _, data := m.demand("x", json.RawMessage(`{"elicitations":[],"detail":"SECRET"}`))
+	_, beside := m.beside(mcp.MethodElicit, json.RawMessage(`{"method":"elicitation/create","params":{},"note":"SECRET"}`))
 	_, list := m.result("skills/list", &upstream.Answer{Result: secret})
 	for _, tc := range []struct {
 		err  error
@@ -145,6 +152,8 @@ func TestRefusedInTheMidst(t *testing.T) {
 		{answer, "The answer holds something that this gateway does not let pass: own"},
 		{answers, "The answers hold something that this gateway does not let pass: own"},
 		{demand, "The question holds something that this gateway does not let pass: own"},
+		{data, "The question holds something that this gateway does not let pass: own"},
+		{beside, "The question holds something that this gateway does not let pass: own"},
 		{list, "The results hold something that this gateway does not let pass: own"},
 		{m.declined(mcp.MethodElicit, fault), "The answer holds something that this gateway does not let pass: own"},
 		{m.fault(mcp.MethodGetTask, fault), "The results hold something that this gateway does not let pass: own"},
@@ -153,10 +162,6 @@ func TestRefusedInTheMidst(t *testing.T) {
 		if !errors.As(tc.err, &f) || f.Code != mcp.CodeInvalidRequest || f.Message != tc.want {
 			t.Errorf("got %v, want %s", tc.err, tc.want)
 		}
-	}
-	got, err := m.result(mcp.MethodGetTask, &upstream.Answer{Result: json.RawMessage(`{"taskId":"SECRET","statusMessage":"SECRET","status":"working","result":{"x":"SECRET"}}`)})
-	if err != nil || string(got.Result) != `{"taskId":"SECRET","status":"working","result":{"x":"SECRET"}}` {
-		t.Errorf("a task: %+v, %v", got, err)
 	}
 	if !strings.Contains(decided(), "refused own tools/call: the answers hold something of the form own") {
 		t.Errorf("decided %s", decided())

@@ -62,7 +62,7 @@ func isLooking(ctx context.Context) bool { return ctx.Value(looking{}) != nil }
 // arguments masks the arguments of a request, but for those that the operator has fixed: they are no words of the client. It masks
 // the metadata as well.
 func (w *redaction) arguments(method string, params json.RawMessage, fixed []string) json.RawMessage {
-	return members(params, func(name string, value json.RawMessage) json.RawMessage {
+	return w.members(params, func(name string, value json.RawMessage) json.RawMessage {
 		switch {
 		case name == "_meta":
 			return w.meta(value)
@@ -91,7 +91,7 @@ const protocolMeta = "io.modelcontextprotocol/"
 
 // meta masks the metadata of a request.
 func (w *redaction) meta(meta json.RawMessage) json.RawMessage {
-	return members(meta, func(name string, value json.RawMessage) json.RawMessage {
+	return w.members(meta, func(name string, value json.RawMessage) json.RawMessage {
 		if slices.Contains(ofTraces, name) || strings.HasPrefix(name, protocolMeta) {
 			return value
 		}

@@ -40,12 +40,10 @@ var (
 		lists: []string{"audience", "sizes"},
 	}
 
-	ofTask = texts{but: []string{"taskId", "status", "createdAt", "lastUpdatedAt"}}
-
 	// ofNotice is progress and logs.
 	ofNotice = texts{but: []string{mcp.MetaProgressToken, "level", "taskId"}, free: []string{"data"}}
 
-	// ofMeta are the metadata of a question.
+	// ofMeta are the metadata of a question, and of a task.
 	ofMeta = texts{but: []string{mcp.MetaProgressToken, "taskId"}}
 )
 
@@ -138,8 +136,11 @@ func pastString(raw []byte, i int) int {
 }
 
 // members masks the members of an object, each in its own way. An edit answers what it is given where nothing is to change, so
-// that all other bytes stay.
-func members(obj json.RawMessage, edit func(name string, value json.RawMessage) json.RawMessage) json.RawMessage {
+// that all other bytes stay. What should be an object and is none is looked at as a whole.
+func (w *redaction) members(obj json.RawMessage, edit func(name string, value json.RawMessage) json.RawMessage) json.RawMessage {
+	if len(obj) > 0 && !jsonrpc.IsObject(obj) {
+		return w.values(obj, texts{})
+	}
 	out := obj
 	for name, value := range jsonrpc.Members(obj) {
 		if now := edit(name, value); string(now) != string(value) {
@@ -149,7 +150,7 @@ func members(obj json.RawMessage, edit func(name string, value json.RawMessage) 
 	return out
 }
 
-// fault masks an error. One that demands pages is a question; see [midst.pages].
+// fault masks an error. One that demands pages is a question; see [questions.pages].
 func (w *redaction) fault(f *mcp.Error) *mcp.Error {
 	var of texts
 	if _, missing := f.ResourceData(); missing {
