@@ -14,8 +14,9 @@ import (
 //
 // f runs on a goroutine of its own, never twice at once; changes that come close together, or while f runs, make one call,
 // which begins after the last of them. On the modern era the stream that brings the news opens in the background, and is
-// opened anew when it breaks. Once it has begun, f is called where the list was read before, since changes may have been missed
-// until then; after a break it is called in any case. A server that does not declare listChanged brings none.
+// opened anew when it breaks. Once it has begun, f is called where this client has asked the server for the list before, since
+// changes may have been missed until then; after a break it is called in any case. A server that does not declare listChanged
+// brings none.
 func (c *Client) OnToolsChange(f func()) (stop func()) { return c.watch(mcp.NotifyToolsChanged, f) }
 
 // OnPromptsChange is OnToolsChange for prompts.

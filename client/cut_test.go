@@ -32,6 +32,7 @@ func TestCallOfALostSession(t *testing.T) {
 					w.Header().Set("Mcp-Session-Id", fmt.Sprint("s-", sessions.Add(1)))
 					answer(200, jsonType, initializOK)(w, r, m)
 				},
+				"ping": answer(200, jsonType, `{"jsonrpc":"2.0","id":{id},"result":{}}`),
 				"tools/call": func(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) {
 					calls.Add(1)
 					answer(200, "text/event-stream", "id: 1\nretry: 1\ndata: \n\n")(w, r, m)
@@ -60,6 +61,16 @@ func TestCallOfALostSession(t *testing.T) {
 			}
 			if n := calls.Load(); n != 1 {
 				t.Errorf("the call was sent %d times", n)
+			}
+			want := int32(1) // sessions: only one that is gone is replaced
+			if status == http.StatusNotFound {
+				want = 2
+			}
+			if err := c.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if n := sessions.Load(); n != want {
+				t.Errorf("%d sessions, want %d", n, want)
 			}
 		})
 	}

@@ -217,6 +217,9 @@ func (f *feed) begins(had, has Filter) {
 	f.mu.Unlock()
 	for news, kind := range kindOf {
 		if slices.ContainsFunc(unheard, func(e Event) bool { return e.Kind == kind }) {
+			if kind == ToolsChanged {
+				f.c.now().mirrors.stale()
+			}
 			f.c.cache.heard(f.c.life, f.c.now(), &era.Notice{Method: news})
 		}
 	}

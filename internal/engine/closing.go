@@ -66,7 +66,8 @@ func (p *Peer) end(err error) {
 	p.engine.interest()
 }
 
-// giveUpIncoming ends a request and tells its sender why, whether or not its handler heeds the end of its context.
+// giveUpIncoming ends a request and tells its sender why. A handler that does not heed the end of its context holds that up only
+// where the wire answers in the body of the handler's own response.
 func (p *Peer) giveUpIncoming(in *Incoming, told *transport.EndError) {
 	answered := make(chan struct{})
 	in.told.Store(&answered)
@@ -144,7 +145,7 @@ func (p *Peer) wait() {
 	ctx, cancel := context.WithTimeout(context.Background(), p.engine.opts.CloseGrace)
 	defer cancel()
 	if !p.until(ctx, func() bool { return p.tasks == 0 }) {
-		p.engine.opts.OnError(fmt.Errorf("a handler still runs %s after its context ended", p.engine.opts.CloseGrace))
+		p.engine.opts.OnError(fmt.Errorf("a handler, or the writing of an answer, still runs %s after its context ended", p.engine.opts.CloseGrace))
 	}
 }
 

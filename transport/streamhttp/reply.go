@@ -59,7 +59,7 @@ func (p *reply) upgrade() {
 	if p.over || p.stream != nil || p.lost() {
 		return
 	}
-	if err := p.open(0); err != nil {
+	if err := p.open(0); err != nil && !errors.Is(err, transport.ErrClosed) {
 		p.h.opts.OnError(err)
 	}
 }
@@ -75,7 +75,10 @@ func (p *reply) open(retry time.Duration) error {
 	} else {
 		p.stream, err = p.h.streams.begin(p.w, p.r, p.long, nil, nil)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, transport.ErrClosed): // no more streams are taken; nothing is out, so the answer may still go without one
+		return err
+	case err != nil:
 		p.finished() // the head may be out already: nothing else can be answered
 		return err
 	}
@@ -166,7 +169,7 @@ func (p *reply) answer(ctx context.Context, frame []byte, code int, good bool) e
 		code = p.demanded(code)
 	}
 	if p.stream == nil && p.takes == eventsBody && code == http.StatusOK {
-		if err := p.open(0); err != nil {
+		if err := p.open(0); err != nil && !errors.Is(err, transport.ErrClosed) {
 			return err
 		}
 	}

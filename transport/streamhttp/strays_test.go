@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ func TestAnswerThatWasToComeElsewhere(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			checkLeaks(t)
 			end := make(chan struct{})
+			over := sync.OnceFunc(func() { close(end) })
+			defer over()
 			url := script(t, func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body) // what is not whole is no call
 				switch {
@@ -53,7 +56,7 @@ func TestAnswerThatWasToComeElsewhere(t *testing.T) {
 				failed <- err
 			}()
 			eventually(t, "the call waits", func() bool { return waiting() == 1 })
-			close(end)
+			over()
 			err := <-failed
 			var cut *transport.CutError
 			var own *transport.StatusError

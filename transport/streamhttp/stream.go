@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rialto-mcp/rialto/internal/sse"
@@ -19,6 +20,8 @@ type stream struct {
 	of   *streams
 	conn net.Conn // taken over from net/http; nil while it writes through w
 	held bool     // its handler waits for its end, where the connection was not taken over; else it runs a call
+
+	taken atomic.Bool // conn is there: for who does not hold mu
 
 	chunked bool // net/http writes the body in chunks
 
@@ -78,6 +81,7 @@ func (s *stream) begin(header http.Header, first []byte, takeOver bool) error {
 // takeOver writes the head to the connection itself; s.mu is held. The body ends with the connection.
 func (s *stream) takeOver(conn net.Conn, header http.Header, first []byte) error {
 	s.conn, s.w = conn, nil
+	s.taken.Store(true)
 	var head bytes.Buffer
 	head.WriteString("HTTP/1.1 200 OK\r\n")
 	header.Del("Connection")
@@ -191,7 +195,7 @@ func (s *stream) breakOff() {
 
 // unblock ends a write that waits for the client, where the connection was taken over. Elsewhere a write has its time.
 func (s *stream) unblock() {
-	if s.conn != nil {
+	if s.taken.Load() {
 		s.breakOff()
 	}
 }
