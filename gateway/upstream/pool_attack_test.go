@@ -91,6 +91,48 @@ func TestShareOfOneCaller(t *testing.T) {
 	})
 }
 
+// TestRoomUnderEveryLimit holds that a connection of one's own elsewhere, which makes room under the share of its owner, makes none
+// under the limit of the server: there another one goes as well, or the call fails and nothing has gone.
+func TestRoomUnderEveryLimit(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &inn{}
+			set := n.raise(t, PoolLimits{Most: 4, Each: 2}, entry("a", "x"), entry("b", "x"), entry("c", "x")) // 2 for each caller
+			for _, server := range []string{"b", "c"} {
+				if got := ask(t, set, server, "ann"); got != server+" of ann" {
+					t.Error(got)
+				}
+			}
+			n.hold = make(chan struct{})
+			var calls sync.WaitGroup
+			for _, who := range []string{"bob", "cid"} {
+				calls.Go(func() { ask(t, set, "a", who) })
+			}
+			synctest.Wait()
+			want, left := "a of ann", 3 // one of hers and one of theirs have gone, and one has come
+			if busy {
+				want, left = `server "a": all connections that it has for single callers are in use (2); try again later`, 4
+			} else {
+				close(n.hold)
+				calls.Wait()
+			}
+			if got := ask(t, set, "a", "ann"); got != want {
+				t.Errorf("busy %t: %s", busy, got)
+			}
+			synctest.Wait()
+			set.pool.mu.Lock()
+			if n := len(set.pool.tenants); n != left {
+				t.Errorf("busy %t: %d connections", busy, n)
+			}
+			set.pool.mu.Unlock()
+			if busy {
+				close(n.hold)
+				calls.Wait()
+			}
+		})
+	}
+}
+
 // TestCallersComeFasterThanConnectionsEnd holds that there are never more connections than twice the limit, those included that make
 // room and take their time to end, and that there is room again when these have ended.
 func TestCallersComeFasterThanConnectionsEnd(t *testing.T) {

@@ -2,39 +2,42 @@ package upstream
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rialto-mcp/rialto/manager"
 )
 
-// room makes a place for one more connection of an owner to a server: where there is none, the one goes that has been idle longest.
-// A principal that has its share already, in sessions or with scopes that differ, makes room with one of its own, so that it leaves
-// places for others. Sessions without a principal are not told apart by that. p.mu is held.
+// room makes a place for one more connection of an owner to a server: under each limit that is reached, the one goes that has been
+// idle longest. A principal that has its share already, in sessions or with scopes that differ, makes room with one of its own, so
+// that it leaves places for others. Sessions without a principal are not told apart by that. p.mu is held.
 func (p *pool) room(server string, owner *Owner) error {
 	limits, who := p.set.poolLimits.Load(), owner.Principal.Key()
-	var all, here, own, ownHere crew
-	for at, t := range p.tenants {
-		ours, its := at.server == server, who != "" && t.whose.Principal.Key() == who
-		all.count(t, true)
-		here.count(t, ours)
-		own.count(t, its)
-		ownHere.count(t, ours && its)
+	here := func(t *tenant) bool { return t.at.server == server }
+	own := func(t *tenant) bool { return who != "" && t.whose.Principal.Key() == who }
+	crews := []*crew{
+		{of: func(t *tenant) bool { return here(t) && own(t) }, most: limits.of(limits.Each), full: "this caller has as many connections to it as one may have, and all are in use (%d)"},
+		{of: own, most: limits.of(limits.Most), full: "this caller has as many connections of the gateway as one may have, and all are in use (%d)"},
+		{of: here, most: limits.Each, full: "all connections that it has for single callers are in use (%d)"},
+		{of: func(*tenant) bool { return true }, most: limits.Most, full: "all connections that the gateway has for single callers are in use (%d)"},
 	}
-	for _, limit := range []struct {
-		of   *crew
-		most int
-		full string
-	}{
-		{&ownHere, limits.of(limits.Each), "this caller has as many connections to it as one may have, and all are in use (%d)"},
-		{&own, limits.of(limits.Most), "this caller has as many connections of the gateway as one may have, and all are in use (%d)"},
-		{&here, limits.Each, "all connections that it has for single callers are in use (%d)"},
-		{&all, limits.Most, "all connections that the gateway has for single callers are in use (%d)"},
-	} {
+	for _, t := range p.tenants {
+		for _, c := range crews {
+			c.count(t)
+		}
+	}
+	var going []*tenant
+	for _, c := range crews {
 		switch {
-		case limit.of.n < limit.most:
-		case limit.of.idle == nil:
-			return &FullError{server, fmt.Sprintf(limit.full, limit.most)}
+		case c.n < c.most || slices.ContainsFunc(going, c.of):
+		case c.idle == nil:
+			return &FullError{server, fmt.Sprintf(c.full, c.most)}
 		default:
-			return p.evict(limit.of.idle, limits)
+			going = append(going, c.idle)
+		}
+	}
+	for _, t := range going {
+		if err := p.evict(t, limits); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -42,13 +45,17 @@ func (p *pool) room(server string, owner *Owner) error {
 
 // crew are connections that one limit counts.
 type crew struct {
+	of   func(*tenant) bool
+	most int
+	full string // what is wrong when most are in use
+
 	n    int
 	idle *tenant // the one that has been idle longest; nil for none
 }
 
 // count takes a connection in if it is one of them.
-func (c *crew) count(t *tenant, one bool) {
-	if !one {
+func (c *crew) count(t *tenant) {
+	if !c.of(t) {
 		return
 	}
 	c.n++
