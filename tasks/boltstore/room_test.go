@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
 	"github.com/rialto-mcp/rialto/tasks"
@@ -111,29 +109,12 @@ func TestTooLargeForTheFile(t *testing.T) {
 // An owner has the place of a task again that could not be read when its time was over.
 func TestPlaceOfABrokenRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "tasks.db")
-		first, err := boltstore.Open(path, boltstore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		short := task("broken")
-		short.TTL = 50 * time.Millisecond
-		if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
-			t.Fatal(err)
-		}
-		db, err := bbolt.Open(path, 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
-		if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		path, over := spoiled(t)
 		s := open(t, path, boltstore.Options{MaxTasks: 2})
 		if all, err := s.List(t.Context(), "o", "", 9); err != nil || len(all) != 1 || all[0].ID != "whole" {
 			t.Errorf("the list: %v, %v", all, err)
 		}
-		time.Sleep(time.Until(short.Expires()))
+		time.Sleep(time.Until(over))
 		if err := s.Create(t.Context(), task("new"), 2); err != nil {
 			t.Errorf("got %v", err)
 		}

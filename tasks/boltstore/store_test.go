@@ -95,32 +95,39 @@ func TestOrphansAreOfEarlierProcesses(t *testing.T) {
 	}
 }
 
+// spoiled is a file with a whole task and one that cannot be read any more, whose time is over at a moment.
+func spoiled(t *testing.T) (path string, over time.Time) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "tasks.db")
+	first, err := boltstore.Open(path, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := task("broken")
+	short.TTL = 50 * time.Millisecond
+	if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
+	if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, short.Expires()
+}
+
 // A task that cannot be read any more hinders no other one, and is gone when its time is over.
 func TestBrokenRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // or its time could be over before anybody looks
-		path := filepath.Join(t.TempDir(), "tasks.db")
-		first, err := boltstore.Open(path, boltstore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		short := task("broken")
-		short.TTL = 50 * time.Millisecond
-		if err := errors.Join(first.Create(t.Context(), short, 0), first.Create(t.Context(), task("whole"), 0), first.Close()); err != nil {
-			t.Fatal(err)
-		}
-		db, err := bbolt.Open(path, 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spoil := func(tx *bbolt.Tx) error { return tx.Bucket([]byte("tasks")).Put([]byte("broken"), []byte("{")) }
-		if err := errors.Join(db.Update(spoil), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		path, over := spoiled(t)
 		s := open(t, path, boltstore.Options{})
 		if ids, err := s.Orphans(t.Context()); err == nil || len(ids) != 1 || ids[0] != "whole" {
 			t.Errorf("orphans: %v, %v", ids, err)
 		}
-		time.Sleep(time.Until(short.Expires()))
+		time.Sleep(time.Until(over))
 		if err := s.Create(t.Context(), task("new"), 0); err != nil {
 			t.Errorf("after its time: %v", err)
 		}
