@@ -9,6 +9,9 @@ type EndError struct {
 	Err error  // what it is on this side; nil means ErrClosed
 }
 
+// ErrDismissed ends the peers, and the calls, of those who may not call any more.
+var ErrDismissed = &EndError{Why: "this caller may not call any more"}
+
 // Error implements error.
 func (e *EndError) Error() string {
 	return e.Why + ", so the call was given up; whether it was done is not known"

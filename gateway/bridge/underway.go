@@ -6,6 +6,7 @@ import (
 
 	"github.com/rialto-mcp/rialto/mcp"
 	"github.com/rialto-mcp/rialto/server"
+	"github.com/rialto-mcp/rialto/transport"
 )
 
 // underway holds the calls that run for callers over HTTP who have no session: those of a session end with it, and these would go on
@@ -53,4 +54,4 @@ func (u *underway) dismiss(gone func(*mcp.Principal) bool) {
 	}
 }
 
-var errDismissed = mcp.Errorf(mcp.CodeInternal, "this caller may not call any more, so the call was given up; whether it was done is not known")
+var errDismissed = mcp.Errorf(mcp.CodeInternal, "%v", transport.ErrDismissed)

@@ -13,7 +13,6 @@ import (
 
 // What the calls of a session are answered with that ends before they do.
 var (
-	errDismissed = &transport.EndError{Why: "this caller may not call any more"}
 	errDeleted   = &transport.EndError{Why: "the client has ended the session"}
 	errElsewhere = &transport.EndError{Why: "the session has ended"}
 	errStopping  = &transport.EndError{Why: stopping().Message}
@@ -36,12 +35,12 @@ func (h *Handler) Dismiss(gone func(*mcp.Principal) bool) {
 		}
 		wg.Go(func() {
 			if s.shared == nil {
-				s.end(errDismissed)
+				s.end(transport.ErrDismissed)
 				return
 			}
-			if err := h.shared.delete(context.Background(), s, errDismissed); err != nil && !errors.Is(err, errUnknown) {
+			if err := h.shared.delete(context.Background(), s, transport.ErrDismissed); err != nil && !errors.Is(err, errUnknown) {
 				h.opts.OnError(err)
-				s.finish(errDismissed, false) // the record stays until the store can be reached; here nothing is left
+				s.finish(transport.ErrDismissed, false) // the record stays until the store can be reached; here nothing is left
 			}
 		})
 	}
